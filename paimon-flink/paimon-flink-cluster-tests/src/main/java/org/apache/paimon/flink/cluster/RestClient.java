@@ -212,16 +212,19 @@ public final class RestClient {
                             + " failed: "
                             + firstLine(operation.path("failure-cause").path("stack-trace")));
         }
-        String location = text(operation, "location");
-        // The answer does not say which checkpoint id the savepoint got; the statistics do, by
-        // path.
-        Checkpoint entry =
-                Await.until("savepoint " + location + " in the statistics", limit)
-                        .holds(
-                                () -> checkpoints(job).at(location),
-                                found -> found.isPresent() && found.get().id() > 0)
-                        .get();
-        return new Savepoint(entry.id(), location);
+        return savepointAt(job, text(operation, "location"), limit);
+    }
+
+    /**
+     * Finds out which checkpoint id a completed savepoint has: the statistics know, by its path.
+     */
+    public Savepoint savepointAt(String job, String location, Duration limit) {
+        long id =
+                Await.until("savepoint " + location + " in the statistics of job " + job, limit)
+                        .holds(() -> checkpoints(job).at(location), Optional::isPresent)
+                        .get()
+                        .id();
+        return new Savepoint(id, location);
     }
 
     // ------------------------------------------------------------------------------------------
