@@ -34,7 +34,7 @@ public final class SavepointTagStatistics {
         return deleted.get();
     }
 
-    /** Times that the plain name of a savepoint's tag was taken by somebody else (T5). */
+    /** Times that a name of a savepoint's tag was found taken by somebody else (T5). */
     public long collisions() {
         return collisions.get();
     }
