@@ -115,6 +115,16 @@ public final class OwnSnapshots {
     }
 
     /**
+     * Lets the next {@link #latestIdentifier} begin at the table's newest snapshot. For a commit
+     * user that has committed nothing yet, so that nobody has to read the whole table to find that.
+     */
+    public void ignoreExisting() {
+        mark();
+        lastSeen = anchor;
+        latestIdentifier = OptionalLong.empty();
+    }
+
+    /**
      * Id of the newest snapshot of the table, of whatever user, at the last {@link
      * #latestIdentifier} or {@link #mark}; 0 when there was none. Whoever remembers it can ask
      * {@link #findAfter} later.

@@ -12,7 +12,6 @@
 
 package org.apache.paimon.flink.sink;
 
-import org.apache.paimon.manifest.ManifestCommittable;
 import org.apache.paimon.operation.TagDeletion;
 import org.apache.paimon.table.sink.TagCallback;
 import org.apache.paimon.utils.SerializableSupplier;

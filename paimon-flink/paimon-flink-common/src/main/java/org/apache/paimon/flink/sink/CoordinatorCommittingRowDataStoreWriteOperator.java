@@ -43,6 +43,7 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.util.ExceptionUtils;
 import org.apache.flink.util.SerializedValue;
+
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -75,8 +76,8 @@ import java.util.concurrent.TimeoutException;
  * any number of replayed reports of one checkpoint. E1: what is flushed at the end of input belongs
  * to the next checkpoint.
  *
- * <p><b>Recovery.</b> Reports stay in the writer's state until a checkpoint that was triggered after
- * their commit has completed. A restored attempt replays what it finds and forgets it: the
+ * <p><b>Recovery.</b> Reports stay in the writer's state until a checkpoint that was triggered
+ * after their commit has completed. A restored attempt replays what it finds and forgets it: the
  * coordinator acknowledges no checkpoint before that is committed.
  */
 public class CoordinatorCommittingRowDataStoreWriteOperator
@@ -316,7 +317,10 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
                 getContainingTask().getEnvironment().getOperatorCoordinatorEventGateway();
         SerializedValue<CoordinationRequest> request =
                 new SerializedValue<>(new AwaitCommitRequest(subtask(), checkpointId));
-        LOG.info("Subtask {} ends with checkpoint {}: waiting for its commit.", subtask(), checkpointId);
+        LOG.info(
+                "Subtask {} ends with checkpoint {}: waiting for its commit.",
+                subtask(),
+                checkpointId);
         while (true) {
             try {
                 CoordinationResponse response =

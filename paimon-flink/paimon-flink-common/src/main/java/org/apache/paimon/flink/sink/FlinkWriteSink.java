@@ -45,8 +45,7 @@ public abstract class FlinkWriteSink<T> extends FlinkSink<T> {
     /** The partition to overwrite; null when nothing is overwritten. */
     @Nullable protected final Map<String, String> overwritePartition;
 
-    public FlinkWriteSink(
-            FileStoreTable table, @Nullable Map<String, String> overwritePartition) {
+    public FlinkWriteSink(FileStoreTable table, @Nullable Map<String, String> overwritePartition) {
         super(table, overwritePartition != null);
         this.overwritePartition = overwritePartition;
     }

@@ -37,8 +37,8 @@ import javax.annotation.Nullable;
 import java.util.Map;
 
 /**
- * Writes rows into an unaware-bucket append table, on either commit path. Used when the job graph is
- * built.
+ * Writes rows into an unaware-bucket append table, on either commit path. Used when the job graph
+ * is built.
  *
  * <pre>
  *   operator path      writers (stateless) -&gt; global committer (parallelism 1) -&gt; end

@@ -21,6 +21,7 @@ import org.apache.paimon.tag.SavepointTagger;
 import org.apache.flink.api.common.state.ListState;
 import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
+
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,7 +54,9 @@ import java.util.TreeSet;
  */
 public class SavepointTaggingCommitter implements Committer<Committable, ManifestCommittable> {
 
-    /** Snapshot property: this snapshot holds exactly what the savepoint of its identifier holds. */
+    /**
+     * Snapshot property: this snapshot holds exactly what the savepoint of its identifier holds.
+     */
     public static final String SAVEPOINT_PROPERTY = "savepoint.complete-cut";
 
     private static final Logger LOG = LoggerFactory.getLogger(SavepointTaggingCommitter.class);

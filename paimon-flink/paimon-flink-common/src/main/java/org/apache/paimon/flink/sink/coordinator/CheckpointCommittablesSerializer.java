@@ -203,7 +203,8 @@ public class CheckpointCommittablesSerializer
             }
             for (int offset = IDLE_OFFSET; offset < headerLength(version); offset++) {
                 if (serialized[offset] != 0 && serialized[offset] != 1) {
-                    throw corrupt("byte %d is %d, but a boolean is 0 or 1", offset, serialized[offset]);
+                    throw corrupt(
+                            "byte %d is %d, but a boolean is 0 or 1", offset, serialized[offset]);
                 }
             }
             if (CheckpointCommittablesSerializer.checkpointId(serialized) < 0) {

@@ -47,8 +47,8 @@ import java.util.TreeSet;
  *
  * <p><b>Model.</b> All reports for checkpoint k are the <i>cut</i> k. A cut leaves the ledger when
  * its own or a later checkpoint completes, each under its own identifier, in ascending order. The
- * cut of a savepoint is <i>complete</i> when every writer that took part reported it flagged, it was
- * not aborted, and no writer was reset to a point before it since.
+ * cut of a savepoint is <i>complete</i> when every writer that took part reported it flagged, it
+ * was not aborted, and no writer was reset to a point before it since.
  *
  * <p><b>Promises.</b> A1 and A2: an abort drops the flag and keeps the files, also of reports that
  * come after it. A3: {@link #reset} breaks every cut newer than the checkpoint, for good. A4:
@@ -135,8 +135,7 @@ final class CommitLedger {
      * @throws ReportProtocolException when the attempt was restored from another checkpoint than
      *     the coordinator knows, or replays a report of a later one
      */
-    void replay(
-            int subtask, int attempt, long restoredCheckpointId, List<EncodedReport> reports)
+    void replay(int subtask, int attempt, long restoredCheckpointId, List<EncodedReport> reports)
             throws ReportProtocolException {
         Writer writer = writers[subtask];
         long expected = restoring() ? restoring : writer.resetTo;

@@ -55,7 +55,8 @@ final class CommitUserLease {
                 HOLDERS.values().removeIf(other -> other != loop && other.terminated());
                 return;
             }
-            LOG.info("Waiting for {} to end, which commits as {} to {}.", holder, commitUser, table);
+            LOG.info(
+                    "Waiting for {} to end, which commits as {} to {}.", holder, commitUser, table);
             holder.awaitTermination(
                     REPORT_INTERVAL,
                     waited ->

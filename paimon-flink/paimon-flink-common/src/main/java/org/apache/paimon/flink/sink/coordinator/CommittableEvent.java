@@ -12,7 +12,9 @@
 
 package org.apache.paimon.flink.sink.coordinator;
 
-/** A part of the report that a writer makes for a checkpoint, sent while it takes that checkpoint. */
+/**
+ * A part of the report that a writer makes for a checkpoint, sent while it takes that checkpoint.
+ */
 public class CommittableEvent extends WriterEvent {
 
     private static final long serialVersionUID = 2L;

@@ -25,6 +25,7 @@ import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
 import org.apache.flink.runtime.operators.coordination.OperatorEvent;
 import org.apache.flink.util.FlinkException;
+
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -64,8 +65,8 @@ import java.util.function.Function;
  * <p><b>Promises.</b> A4: after a restore it commits and tags what the replays bring, then keeps
  * running; a checkpoint is acknowledged only after that, so a replayed report never has to be
  * persisted again. A7: see {@link CommitUserLease} and {@link #close}. A8: a failure fails the job,
- * and nothing more is committed. T2, E3: {@link AwaitCommitRequest}s are answered when the commit is
- * done.
+ * and nothing more is committed. T2, E3: {@link AwaitCommitRequest}s are answered when the commit
+ * is done.
  *
  * <p><b>Recovery.</b> Its own checkpoint holds the commit user and the committer's state (S3);
  * pending reports and tags come from the writers' replays alone.
@@ -257,11 +258,8 @@ public class CommittingWriteOperatorCoordinator
     }
 
     @Override
-    public void executionAttemptFailed(
-            int subtask, int attemptNumber, @Nullable Throwable reason) {
-        run(
-                "subtask " + subtask + " failed",
-                () -> receiver.attemptFailed(subtask, attemptNumber));
+    public void executionAttemptFailed(int subtask, int attemptNumber, @Nullable Throwable reason) {
+        run("subtask " + subtask + " failed", () -> receiver.attemptFailed(subtask, attemptNumber));
     }
 
     @Override
@@ -399,8 +397,7 @@ public class CommittingWriteOperatorCoordinator
     }
 
     private CoordinationResponse settledResponse() {
-        return CoordinationResponseUtils.wrap(
-                new AwaitCommitResponse(settledCheckpointId));
+        return CoordinationResponseUtils.wrap(new AwaitCommitResponse(settledCheckpointId));
     }
 
     // ------------------------------------------------------------------------

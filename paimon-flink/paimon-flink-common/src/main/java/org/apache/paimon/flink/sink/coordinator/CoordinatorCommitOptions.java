@@ -37,8 +37,7 @@ public final class CoordinatorCommitOptions {
      * @throws IllegalArgumentException when the duration is negative
      */
     static Duration closeTimeout(Map<String, String> options) {
-        Duration timeout =
-                Options.fromMap(options).get(SINK_COORDINATOR_COMMIT_CLOSE_TIMEOUT);
+        Duration timeout = Options.fromMap(options).get(SINK_COORDINATOR_COMMIT_CLOSE_TIMEOUT);
         if (timeout.isNegative()) {
             throw new IllegalArgumentException(
                     String.format(

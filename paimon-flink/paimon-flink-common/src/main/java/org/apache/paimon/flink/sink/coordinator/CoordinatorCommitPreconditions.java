@@ -60,11 +60,7 @@ public final class CoordinatorCommitPreconditions {
         require(table.coreOptions().writeOnly(), "write-only", "false", "true");
         boolean precommitCompact =
                 Options.fromMap(table.options()).get(FlinkConnectorOptions.PRECOMMIT_COMPACT);
-        require(
-                !precommitCompact,
-                FlinkConnectorOptions.PRECOMMIT_COMPACT.key(),
-                "true",
-                "false");
+        require(!precommitCompact, FlinkConnectorOptions.PRECOMMIT_COMPACT.key(), "true", "false");
     }
 
     /**

@@ -24,6 +24,7 @@ import org.apache.flink.runtime.operators.coordination.CoordinationRequestHandle
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
 import org.apache.flink.runtime.operators.coordination.OperatorEvent;
+
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -165,8 +166,7 @@ public final class CoordinatorSuccession
     }
 
     @Override
-    public void executionAttemptFailed(
-            int subtask, int attemptNumber, @Nullable Throwable reason) {
+    public void executionAttemptFailed(int subtask, int attemptNumber, @Nullable Throwable reason) {
         current.executionAttemptFailed(subtask, attemptNumber, reason);
     }
 

@@ -143,7 +143,9 @@ final class ReportReceiver {
         }
 
         private void begin(int from, WriterEvent event) throws ReportProtocolException {
-            if (!expecting || event.position() != 0 || !(event instanceof RestoredCommittableEvent)) {
+            if (!expecting
+                    || event.position() != 0
+                    || !(event instanceof RestoredCommittableEvent)) {
                 throw new ReportProtocolException(
                         subtask,
                         from,

@@ -44,8 +44,7 @@ public class RestoredCommittableEvent extends WriterEvent {
     }
 
     static RestoredCommittableEvent endOfReplay(long position, long restoredCheckpointId) {
-        return new RestoredCommittableEvent(
-                position, restoredCheckpointId, true, 0, true, NOTHING);
+        return new RestoredCommittableEvent(position, restoredCheckpointId, true, 0, true, NOTHING);
     }
 
     /** Whether the replay is complete; such an event carries no part. */

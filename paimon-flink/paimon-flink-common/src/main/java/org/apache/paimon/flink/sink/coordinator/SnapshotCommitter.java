@@ -36,10 +36,10 @@ import java.util.function.BooleanSupplier;
  * <p>Used by the coordinator's event loop only. Everything that blocks is in here.
  *
  * <p><b>Promises.</b> T3: one identifier is committed after the other, and a savepoint's tag is
- * created before the next one. T8: what is empty makes no snapshot, unless the table forces one. A7:
- * before each commit it looks whether it was cancelled, and whether its commit user has meanwhile
- * committed this or a later identifier by another hand. W3: a report that cannot be decoded names
- * subtask, attempt and checkpoint.
+ * created before the next one. T8: what is empty makes no snapshot, unless the table forces one.
+ * A7: before each commit it looks whether it was cancelled, and whether its commit user has
+ * meanwhile committed this or a later identifier by another hand. W3: a report that cannot be
+ * decoded names subtask, attempt and checkpoint.
  *
  * <p><b>Recovery.</b> {@link #recover} is given what was restored, committed or not, and does only
  * what is missing; any number of times.
@@ -198,7 +198,9 @@ public final class SnapshotCommitter implements AutoCloseable {
     private ManifestCommittable toManifestCommittable(CommitBatch batch) throws IOException {
         ManifestCommittable committable =
                 committer.combine(
-                        batch.checkpointId(), batch.watermark(), Collections.<Committable>emptyList());
+                        batch.checkpointId(),
+                        batch.watermark(),
+                        Collections.<Committable>emptyList());
         for (CommitBatch.Entry entry = batch.poll(); entry != null; entry = batch.poll()) {
             for (Committable file : decode(batch, entry)) {
                 committable.addFileCommittable(file.commitMessage());

@@ -51,8 +51,7 @@ final class TableCommitterOpener implements CommitterOpener, Serializable {
     public SnapshotCommitter open(Committer.Context context, BooleanSupplier cancelled)
             throws Exception {
         Options options = Options.fromMap(table.options());
-        OwnSnapshots ownSnapshots =
-                new OwnSnapshots(table.snapshotManager(), context.commitUser());
+        OwnSnapshots ownSnapshots = new OwnSnapshots(table.snapshotManager(), context.commitUser());
         Committer<Committable, ManifestCommittable> committer = committerFactory.create(context);
         if (options.get(FlinkConnectorOptions.SINK_AUTO_TAG_FOR_SAVEPOINT)) {
             committer =
