@@ -1,0 +1,27 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.cluster;
+
+/** Something about the cluster is not as it must be; the message names it and where to look. */
+public class ClusterException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    public ClusterException(String message) {
+        super(message);
+    }
+
+    public ClusterException(String message, Throwable cause) {
+        super(message, cause);
+    }
+}

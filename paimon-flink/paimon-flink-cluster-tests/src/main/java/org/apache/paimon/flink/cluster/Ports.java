@@ -1,0 +1,87 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.cluster;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * Picks TCP ports of 127.0.0.1 for processes that are about to start, never the same one twice.
+ *
+ * <p>Between the pick and the bind another process may take the port. {@link FlinkCluster} then
+ * finds its process dead with a bind error and asks for another one.
+ */
+public final class Ports {
+
+    /** The only address anything of ours listens on. */
+    public static final String HOST = "127.0.0.1";
+
+    private final Set<Integer> given = new HashSet<>();
+    private final Consumer<String> log;
+
+    public Ports(Consumer<String> log) {
+        this.log = log;
+    }
+
+    /** The preferred port if it is free, else any free one, which is said in the log. */
+    public synchronized int pick(String purpose, int preferred) {
+        if (!given.contains(preferred) && isFree(preferred)) {
+            given.add(preferred);
+            return preferred;
+        }
+        int port = pick();
+        log.accept(
+                String.format(
+                        "port %d for %s is taken on %s: using %d", preferred, purpose, HOST, port));
+        return port;
+    }
+
+    /** Any free port. */
+    public synchronized int pick() {
+        for (int attempt = 0; attempt < 100; attempt++) {
+            try (ServerSocket socket = bound(0)) {
+                if (given.add(socket.getLocalPort())) {
+                    return socket.getLocalPort();
+                }
+            } catch (IOException e) {
+                throw new ClusterException("no free port on " + HOST, e);
+            }
+        }
+        throw new ClusterException("no free port on " + HOST + " that was not given out already");
+    }
+
+    private static boolean isFree(int port) {
+        try (ServerSocket socket = bound(port)) {
+            return socket.isBound();
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private static ServerSocket bound(int port) throws IOException {
+        ServerSocket socket = new ServerSocket();
+        try {
+            socket.setReuseAddress(true);
+            socket.bind(new InetSocketAddress(InetAddress.getByName(HOST), port));
+            return socket;
+        } catch (IOException e) {
+            socket.close();
+            throw e;
+        }
+    }
+}

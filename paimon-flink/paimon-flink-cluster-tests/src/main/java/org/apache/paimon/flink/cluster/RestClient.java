@@ -1,0 +1,504 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.cluster;
+
+import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.JsonNode;
+import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.ObjectMapper;
+import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.ObjectNode;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Flink's REST interface as far as the cluster tests need it. Each request has a deadline; an
+ * answer that is not 2xx is a {@link ClusterException} with the request, the status and Flink's own
+ * words. Thread-safe.
+ *
+ * <p>Flink caches job details for {@code web.refresh-interval}; {@link FlinkCluster} sets it low
+ * enough for a short failover to be seen.
+ */
+public final class RestClient {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Duration REQUEST_LIMIT = Duration.ofSeconds(10);
+
+    private final HttpClient http =
+            HttpClient.newBuilder()
+                    .version(HttpClient.Version.HTTP_1_1)
+                    .connectTimeout(Duration.ofSeconds(5))
+                    .build();
+    private final URI base;
+
+    public RestClient(URI base) {
+        this.base = base;
+    }
+
+    /** The address of the Web UI. */
+    public URI address() {
+        return base;
+    }
+
+    // ------------------------------------------------------------------------------------------
+    //  Cluster
+    // ------------------------------------------------------------------------------------------
+
+    public Overview overview() {
+        JsonNode node = get("/overview");
+        return new Overview(
+                required(node, "taskmanagers").asInt(),
+                required(node, "slots-total").asInt(),
+                required(node, "slots-available").asInt());
+    }
+
+    /** Resource ids of the registered TaskManagers. */
+    public List<String> taskManagers() {
+        List<String> ids = new ArrayList<>();
+        required(get("/taskmanagers"), "taskmanagers").forEach(tm -> ids.add(text(tm, "id")));
+        return ids;
+    }
+
+    // ------------------------------------------------------------------------------------------
+    //  Jobs
+    // ------------------------------------------------------------------------------------------
+
+    /** State by job id, newest job last. */
+    public Map<String, String> jobs() {
+        Map<String, String> states = new LinkedHashMap<>();
+        required(get("/jobs"), "jobs")
+                .forEach(job -> states.put(text(job, "id"), text(job, "status")));
+        return states;
+    }
+
+    public String jobState(String job) {
+        return text(get("/jobs/" + job), "state");
+    }
+
+    /** Waits until the job is in the state; a job that ended otherwise ends the wait. */
+    public void awaitJobState(String job, String state, Duration limit) {
+        Await.until("job " + job + " to be " + state, limit)
+                .unless(
+                        () -> {
+                            String now = jobState(job);
+                            if (isTerminal(now) && !now.equals(state)) {
+                                throw new ClusterException(
+                                        String.format(
+                                                "job %s is %s and should become %s; root cause: %s",
+                                                job, now, state, rootCause(job)));
+                            }
+                        })
+                .holds(() -> jobState(job), state::equals);
+    }
+
+    /** The latest failure of the job in one line, or a word that says there is none. */
+    public String rootCause(String job) {
+        JsonNode entries = get("/jobs/" + job + "/exceptions").path("exceptionHistory");
+        JsonNode latest = entries.path("entries").path(0);
+        if (latest.isMissingNode()) {
+            return "none recorded";
+        }
+        String trace = latest.path("stacktrace").asText();
+        String cause = trace.split("\\R")[0];
+        for (String line : trace.split("\\R")) {
+            if (line.startsWith("Caused by: ")) {
+                cause = line;
+            }
+        }
+        return cause;
+    }
+
+    /** Current attempt of each subtask of each vertex. */
+    public List<Subtask> subtasks(String job) {
+        List<Subtask> all = new ArrayList<>();
+        for (JsonNode vertex : required(get("/jobs/" + job), "vertices")) {
+            String id = text(vertex, "id");
+            JsonNode details = get("/jobs/" + job + "/vertices/" + id);
+            for (JsonNode subtask : required(details, "subtasks")) {
+                all.add(
+                        new Subtask(
+                                id,
+                                text(vertex, "name"),
+                                required(subtask, "subtask").asInt(),
+                                required(subtask, "attempt").asInt(),
+                                text(subtask, "status"),
+                                subtask.path("taskmanager-id").asText("(unassigned)")));
+            }
+        }
+        return all;
+    }
+
+    /** Cancels the job; returns before it is cancelled. */
+    public void cancel(String job) {
+        send("PATCH", "/jobs/" + job + "?mode=cancel", null);
+    }
+
+    // ------------------------------------------------------------------------------------------
+    //  Checkpoints and savepoints
+    // ------------------------------------------------------------------------------------------
+
+    public Checkpoints checkpoints(String job) {
+        JsonNode node = get("/jobs/" + job + "/checkpoints");
+        List<Checkpoint> history = new ArrayList<>();
+        for (JsonNode entry : required(node, "history")) {
+            history.add(checkpoint(entry));
+        }
+        JsonNode restored = node.path("latest").path("restored");
+        return new Checkpoints(
+                required(node, "counts").path("completed").asLong(),
+                restored.isObject()
+                        ? Optional.of(required(restored, "id").asLong())
+                        : Optional.<Long>empty(),
+                history);
+    }
+
+    private static Checkpoint checkpoint(JsonNode entry) {
+        return new Checkpoint(
+                required(entry, "id").asLong(),
+                text(entry, "status"),
+                entry.path("is_savepoint").asBoolean(),
+                entry.path("external_path").asText(""));
+    }
+
+    /** Takes an asynchronous savepoint and waits until it is complete. */
+    public Savepoint savepoint(String job, Path directory, Duration limit) {
+        ObjectNode body = JSON.createObjectNode();
+        body.put("target-directory", directory.toUri().toString());
+        body.put("cancel-job", false);
+        return awaitSavepoint(job, send("POST", "/jobs/" + job + "/savepoints", body), limit);
+    }
+
+    /** Stops the job with a synchronous savepoint and waits until that is complete. */
+    public Savepoint stop(String job, Path directory, StopMode mode, Duration limit) {
+        ObjectNode body = JSON.createObjectNode();
+        body.put("targetDirectory", directory.toUri().toString());
+        body.put("drain", mode == StopMode.DRAIN);
+        return awaitSavepoint(job, send("POST", "/jobs/" + job + "/stop", body), limit);
+    }
+
+    private Savepoint awaitSavepoint(String job, JsonNode triggered, Duration limit) {
+        String path = "/jobs/" + job + "/savepoints/" + text(triggered, "request-id");
+        JsonNode done =
+                Await.until("the savepoint of job " + job, limit)
+                        .lookAt(base.resolve(path))
+                        .holds(
+                                () -> get(path),
+                                node ->
+                                        "COMPLETED"
+                                                .equals(node.path("status").path("id").asText()));
+        JsonNode operation = required(done, "operation");
+        if (operation.has("failure-cause")) {
+            throw new ClusterException(
+                    "the savepoint of job "
+                            + job
+                            + " failed: "
+                            + firstLine(operation.path("failure-cause").path("stack-trace")));
+        }
+        String location = text(operation, "location");
+        // The answer does not say which checkpoint id the savepoint got; the statistics do, by
+        // path.
+        Checkpoint entry =
+                Await.until("savepoint " + location + " in the statistics", limit)
+                        .holds(
+                                () -> checkpoints(job).at(location),
+                                found -> found.isPresent() && found.get().id() > 0)
+                        .get();
+        return new Savepoint(entry.id(), location);
+    }
+
+    // ------------------------------------------------------------------------------------------
+    //  HTTP
+    // ------------------------------------------------------------------------------------------
+
+    /** Any GET, for what has no method here. */
+    public JsonNode get(String path) {
+        return send("GET", path, null);
+    }
+
+    private JsonNode send(String method, String path, JsonNode body) {
+        URI uri = base.resolve(path);
+        HttpRequest request =
+                HttpRequest.newBuilder(uri)
+                        .timeout(REQUEST_LIMIT)
+                        .header("Content-Type", "application/json")
+                        .method(
+                                method,
+                                body == null
+                                        ? HttpRequest.BodyPublishers.noBody()
+                                        : HttpRequest.BodyPublishers.ofString(body.toString()))
+                        .build();
+        HttpResponse<String> response;
+        try {
+            response = http.send(request, HttpResponse.BodyHandlers.ofString());
+        } catch (IOException e) {
+            throw new ClusterException(method + " " + uri + " got no answer: " + e, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ClusterException(method + " " + uri + " was interrupted", e);
+        }
+        try {
+            JsonNode answer = JSON.readTree(response.body());
+            if (response.statusCode() / 100 == 2) {
+                return answer;
+            }
+            JsonNode last = answer.path("errors").path(answer.path("errors").size() - 1);
+            throw new ClusterException(
+                    String.format(
+                            "%s %s answered %d: %s",
+                            method, uri, response.statusCode(), firstLine(last)));
+        } catch (IOException e) {
+            throw new ClusterException(
+                    String.format(
+                            "%s %s answered %d with something that is not JSON",
+                            method, uri, response.statusCode()),
+                    e);
+        }
+    }
+
+    private static String firstLine(JsonNode node) {
+        return node.asText("").trim().split("\\R")[0];
+    }
+
+    private static String text(JsonNode node, String field) {
+        return required(node, field).asText();
+    }
+
+    private static JsonNode required(JsonNode node, String field) {
+        JsonNode value = node.get(field);
+        if (value == null) {
+            throw new ClusterException("field '" + field + "' is missing in the answer " + node);
+        }
+        return value;
+    }
+
+    static boolean isTerminal(String state) {
+        return "FINISHED".equals(state) || "CANCELED".equals(state) || "FAILED".equals(state);
+    }
+
+    // ------------------------------------------------------------------------------------------
+    //  Answers
+    // ------------------------------------------------------------------------------------------
+
+    /** Whether a stop flushes event time to its end before the savepoint. */
+    public enum StopMode {
+        NO_DRAIN,
+        DRAIN
+    }
+
+    /** What {@code GET /overview} says about resources. */
+    public static final class Overview {
+        private final int taskManagers;
+        private final int slots;
+        private final int freeSlots;
+
+        Overview(int taskManagers, int slots, int freeSlots) {
+            this.taskManagers = taskManagers;
+            this.slots = slots;
+            this.freeSlots = freeSlots;
+        }
+
+        public int taskManagers() {
+            return taskManagers;
+        }
+
+        public int slots() {
+            return slots;
+        }
+
+        public int freeSlots() {
+            return freeSlots;
+        }
+
+        @Override
+        public String toString() {
+            return String.format(
+                    "%d TaskManagers, %d slots, %d of them free", taskManagers, slots, freeSlots);
+        }
+    }
+
+    /** The current attempt of one subtask. */
+    public static final class Subtask {
+        private final String vertex;
+        private final String vertexName;
+        private final int index;
+        private final int attempt;
+        private final String status;
+        private final String taskManager;
+
+        Subtask(
+                String vertex,
+                String vertexName,
+                int index,
+                int attempt,
+                String status,
+                String taskManager) {
+            this.vertex = vertex;
+            this.vertexName = vertexName;
+            this.index = index;
+            this.attempt = attempt;
+            this.status = status;
+            this.taskManager = taskManager;
+        }
+
+        public String vertexName() {
+            return vertexName;
+        }
+
+        /** Names the subtask over its attempts. */
+        public String key() {
+            return vertex + "/" + index;
+        }
+
+        public int index() {
+            return index;
+        }
+
+        /** Counts from 0. */
+        public int attempt() {
+            return attempt;
+        }
+
+        public String status() {
+            return status;
+        }
+
+        public boolean isRunning() {
+            return "RUNNING".equals(status);
+        }
+
+        /** Resource id of its TaskManager, which is the name of its {@link FlinkProcess}. */
+        public String taskManager() {
+            return taskManager;
+        }
+
+        @Override
+        public String toString() {
+            return String.format(
+                    "subtask %d: attempt %d %s on %s", index, attempt, status, taskManager);
+        }
+    }
+
+    /** One entry of the checkpoint history. */
+    public static final class Checkpoint {
+        private final long id;
+        private final String status;
+        private final boolean isSavepoint;
+        private final String path;
+
+        Checkpoint(long id, String status, boolean isSavepoint, String path) {
+            this.id = id;
+            this.status = status;
+            this.isSavepoint = isSavepoint;
+            this.path = path;
+        }
+
+        public long id() {
+            return id;
+        }
+
+        public boolean isCompleted() {
+            return "COMPLETED".equals(status);
+        }
+
+        public boolean isSavepoint() {
+            return isSavepoint;
+        }
+
+        public String path() {
+            return path;
+        }
+
+        @Override
+        public String toString() {
+            return (isSavepoint ? "savepoint " : "checkpoint ") + id + " " + status;
+        }
+    }
+
+    /** What is known about the checkpoints of a job. */
+    public static final class Checkpoints {
+        private final long completed;
+        private final Optional<Long> restored;
+        private final List<Checkpoint> history;
+
+        Checkpoints(long completed, Optional<Long> restored, List<Checkpoint> history) {
+            this.completed = completed;
+            this.restored = restored;
+            this.history = history;
+        }
+
+        /** How many completed in this run of the job, savepoints included. */
+        public long completed() {
+            return completed;
+        }
+
+        /** The id the job was last restored from. */
+        public Optional<Long> restored() {
+            return restored;
+        }
+
+        /** The latest ones, newest first. */
+        public List<Checkpoint> history() {
+            return history;
+        }
+
+        /** Highest completed id, savepoints left out; 0 before the first. */
+        public long latestCheckpoint() {
+            return history.stream()
+                    .filter(c -> c.isCompleted() && !c.isSavepoint())
+                    .mapToLong(Checkpoint::id)
+                    .max()
+                    .orElse(0);
+        }
+
+        Optional<Checkpoint> at(String location) {
+            return history.stream().filter(c -> c.path().equals(location)).findFirst();
+        }
+
+        @Override
+        public String toString() {
+            return completed + " completed, restored " + restored + ", history " + history;
+        }
+    }
+
+    /** A completed savepoint. */
+    public static final class Savepoint {
+        private final long checkpointId;
+        private final String location;
+
+        Savepoint(long checkpointId, String location) {
+            this.checkpointId = checkpointId;
+            this.location = location;
+        }
+
+        public long checkpointId() {
+            return checkpointId;
+        }
+
+        public String location() {
+            return location;
+        }
+
+        @Override
+        public String toString() {
+            return "savepoint " + checkpointId + " at " + location;
+        }
+    }
+}
