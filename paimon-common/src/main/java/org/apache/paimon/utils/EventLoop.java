@@ -1,0 +1,116 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.utils;
+
+import java.time.Duration;
+import java.util.function.Consumer;
+
+/**
+ * Runs actions one at a time, in the order in which they were queued.
+ *
+ * <p><b>What it is for.</b> A coordinator gets its calls on a thread that must never block, and has
+ * work that blocks: commits and tags. It queues that work here. Whatever only actions touch needs
+ * no lock.
+ *
+ * <p><b>Threads.</b> {@link #execute}, {@link #inside}, {@link #cancelled} and {@link #terminated}
+ * may be called from any thread and never block. {@link #close} and {@link #awaitTermination} block
+ * their caller and are refused inside the loop.
+ *
+ * <p><b>Failures.</b> A failing action reaches the one {@link FailureHandler} of the loop, on the
+ * loop's thread. The loop itself goes on with the next action: whether anything may still happen
+ * after a failure is the handler's decision, for instance by a flag that later actions look at.
+ *
+ * <p><b>End</b> (A7: never two committers).
+ *
+ * <pre>
+ *              close()                 queue empty, action done
+ *   OPEN ----------------&gt; DRAINING -----------------------------&gt; TERMINATED
+ *                              |                                        ^
+ *                              | deadline passed, or the                | action done;
+ *                              | closing thread was interrupted         | queue was dropped
+ *                              +-------------&gt; CANCELLED ---------------+
+ * </pre>
+ *
+ * <ul>
+ *   <li>DRAINING takes no new action; what was queued before runs to its end.
+ *   <li>CANCELLED drops what is still queued and interrupts the running action, once. An action
+ *       with several side effects asks {@link #cancelled} before each of them.
+ *   <li>TERMINATED means that no action runs nor ever will. Only from here on may a successor
+ *       start. An action that ignores interrupts keeps the loop CANCELLED as long as it likes.
+ * </ul>
+ */
+public interface EventLoop {
+
+    /**
+     * Queues an action.
+     *
+     * @param name names the action in logs and failures
+     * @return false when intake has stopped; the action is dropped then and never runs
+     */
+    boolean execute(String name, Action action);
+
+    /** Whether the caller is an action of this loop. */
+    boolean inside();
+
+    /**
+     * @throws IllegalStateException naming both threads, when the caller is not an action of this
+     *     loop
+     */
+    void assertInside();
+
+    /**
+     * Whether the running action must start no further side effect: the deadline of {@link #close}
+     * has passed, or (asked inside the loop) its thread carries an interrupt.
+     */
+    boolean cancelled();
+
+    /**
+     * Stops intake and waits until the queue has run out; when the deadline passes first, drops
+     * what is still queued, sets {@link #cancelled} and interrupts the running action, and returns
+     * at once. May be called again to wait for longer; concurrent calls each wait for their own
+     * deadline and the earliest one cancels.
+     *
+     * @return whether the loop is terminated
+     * @throws InterruptedException when the caller is interrupted while it waits. Nobody minds the
+     *     deadline from then on, so the loop is cancelled as if it had passed.
+     * @throws IllegalStateException when called inside the loop
+     */
+    boolean close(Duration deadline) throws InterruptedException;
+
+    /**
+     * Waits, however long it takes, until the loop is terminated. Does not close it.
+     *
+     * @param interval how often to tell that the wait goes on
+     * @param stillWaiting gets the time waited so far, on the caller's thread
+     * @throws IllegalStateException when called inside the loop
+     */
+    void awaitTermination(Duration interval, Consumer<Duration> stillWaiting)
+            throws InterruptedException;
+
+    /** Whether no action runs nor ever will. */
+    boolean terminated();
+
+    /** What a loop runs. */
+    @FunctionalInterface
+    interface Action {
+
+        void run() throws Throwable;
+    }
+
+    /** Where the failures of a loop's actions go. Called inside the loop. */
+    @FunctionalInterface
+    interface FailureHandler {
+
+        void onFailure(String actionName, Throwable failure);
+    }
+}

@@ -1,0 +1,312 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.utils;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import javax.annotation.Nullable;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+
+/**
+ * The {@link EventLoop} of production: one thread of its own.
+ *
+ * <p>The thread lives from {@link #start} until the loop is closed and its queue has run out. It is
+ * a daemon unless the thread factory says otherwise, so that a hung commit does not keep a process
+ * alive that is on its way out.
+ *
+ * <p>An interrupt that one action leaves behind does not reach the next one.
+ */
+public final class ThreadEventLoop implements EventLoop {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ThreadEventLoop.class);
+
+    /** How long a wait goes without a look at the clock, which need not be that of the JVM. */
+    private static final long CLOCK_SLICE_MILLIS = 50;
+
+    private final FailureHandler failureHandler;
+    private final LongSupplier nanoClock;
+    private final Thread thread;
+
+    private final Object lock = new Object();
+
+    private final Deque<QueuedAction> queue = new ArrayDeque<>(); // under lock
+
+    private boolean closed; // under lock
+
+    /** Name of the running action, for messages only. */
+    @Nullable private volatile String running;
+
+    private volatile boolean cancelled;
+
+    private ThreadEventLoop(
+            ThreadFactory threadFactory, LongSupplier nanoClock, FailureHandler failureHandler) {
+        this.failureHandler = failureHandler;
+        this.nanoClock = nanoClock;
+        this.thread = threadFactory.newThread(this::loop);
+    }
+
+    /** Starts a loop on a daemon thread of that name, with the class loader that actions expect. */
+    public static ThreadEventLoop start(
+            String threadName, @Nullable ClassLoader contextClassLoader, FailureHandler handler) {
+        return start(daemonThreads(threadName, contextClassLoader), System::nanoTime, handler);
+    }
+
+    /**
+     * @param threadFactory asked for one thread, once
+     * @param nanoClock measures deadlines and the time waited
+     */
+    public static ThreadEventLoop start(
+            ThreadFactory threadFactory, LongSupplier nanoClock, FailureHandler handler) {
+        ThreadEventLoop loop = new ThreadEventLoop(threadFactory, nanoClock, handler);
+        loop.thread.start();
+        return loop;
+    }
+
+    private static ThreadFactory daemonThreads(String name, @Nullable ClassLoader classLoader) {
+        return runnable -> {
+            Thread thread = new Thread(runnable, name);
+            thread.setDaemon(true);
+            if (classLoader != null) {
+                thread.setContextClassLoader(classLoader);
+            }
+            return thread;
+        };
+    }
+
+    @Override
+    public boolean execute(String name, Action action) {
+        synchronized (lock) {
+            if (!closed) {
+                queue.add(new QueuedAction(name, action));
+                lock.notifyAll();
+                return true;
+            }
+        }
+        LOG.debug("Dropped '{}': {} takes no more actions.", name, thread.getName());
+        return false;
+    }
+
+    @Override
+    public boolean inside() {
+        return Thread.currentThread() == thread;
+    }
+
+    @Override
+    public void assertInside() {
+        if (!inside()) {
+            throw new IllegalStateException(
+                    String.format(
+                            "Called on thread '%s', but this belongs to thread '%s'.",
+                            Thread.currentThread().getName(), thread.getName()));
+        }
+    }
+
+    @Override
+    public boolean cancelled() {
+        return cancelled || (inside() && thread.isInterrupted());
+    }
+
+    @Override
+    public boolean terminated() {
+        return !thread.isAlive();
+    }
+
+    @Override
+    public boolean close(Duration deadline) throws InterruptedException {
+        assertOutside("close");
+        synchronized (lock) {
+            closed = true;
+            lock.notifyAll();
+        }
+
+        long start = nanoClock.getAsLong();
+        try {
+            while (!terminated()) {
+                long left = nanos(deadline) - (nanoClock.getAsLong() - start);
+                if (left <= 0) {
+                    break;
+                }
+                joinFor(left);
+            }
+        } catch (InterruptedException e) {
+            cancel("its closing was interrupted");
+            throw e;
+        }
+
+        if (!terminated()) {
+            cancel("the deadline of " + deadline + " has passed");
+        }
+        return terminated();
+    }
+
+    @Override
+    public void awaitTermination(Duration interval, Consumer<Duration> stillWaiting)
+            throws InterruptedException {
+        assertOutside("awaitTermination");
+        long start = nanoClock.getAsLong();
+        long nextWord = nanos(interval);
+        while (!terminated()) {
+            long waited = nanoClock.getAsLong() - start;
+            if (waited >= nextWord) {
+                stillWaiting.accept(Duration.ofNanos(waited));
+                nextWord += nanos(interval);
+            } else {
+                joinFor(nextWord - waited);
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        String action = running;
+        return "event loop '"
+                + thread.getName()
+                + "' ("
+                + (terminated() ? "terminated" : action == null ? "idle" : "in '" + action + "'")
+                + ")";
+    }
+
+    // ------------------------------------------------------------------------
+    //  The loop's thread
+    // ------------------------------------------------------------------------
+
+    private void loop() {
+        QueuedAction next = take();
+        while (next != null) {
+            run(next);
+            next = take();
+        }
+    }
+
+    /** The next action, as soon as there is one, or null when the loop has to end. */
+    @Nullable
+    private QueuedAction take() {
+        synchronized (lock) {
+            while (!cancelled) {
+                QueuedAction next = queue.poll();
+                if (next != null) {
+                    // What the last action left behind is not meant for this one. An interrupt by
+                    // cancel() cannot get lost here: it is sent under the lock, after the flag.
+                    Thread.interrupted();
+                    running = next.name;
+                    return next;
+                }
+                if (closed) {
+                    return null;
+                }
+                try {
+                    lock.wait();
+                } catch (InterruptedException e) {
+                    LOG.debug("{} was interrupted while it was idle.", thread.getName());
+                }
+            }
+            return null;
+        }
+    }
+
+    private void run(QueuedAction next) {
+        try {
+            next.action.run();
+        } catch (Throwable failure) {
+            handle(next, failure);
+        } finally {
+            running = null;
+        }
+    }
+
+    private void handle(QueuedAction failed, Throwable failure) {
+        try {
+            failureHandler.onFailure(failed.name, failure);
+        } catch (Throwable handlerFailure) {
+            handlerFailure.addSuppressed(failure);
+            LOG.error("The handler of failures failed on '{}'.", failed.name, handlerFailure);
+        }
+    }
+
+    // ------------------------------------------------------------------------
+    //  Closing threads
+    // ------------------------------------------------------------------------
+
+    private void cancel(String reason) {
+        List<String> dropped = new ArrayList<>();
+        synchronized (lock) {
+            if (cancelled) {
+                return;
+            }
+            cancelled = true;
+            for (QueuedAction action : queue) {
+                dropped.add(action.name);
+            }
+            queue.clear();
+            lock.notifyAll();
+            thread.interrupt();
+        }
+        LOG.warn(
+                "Cancelled {}: {}. Interrupted '{}', dropped {}.{}",
+                thread.getName(),
+                reason,
+                running,
+                dropped,
+                stackTrace());
+    }
+
+    private String stackTrace() {
+        StringBuilder trace = new StringBuilder();
+        for (StackTraceElement element : thread.getStackTrace()) {
+            trace.append(System.lineSeparator()).append("    at ").append(element);
+        }
+        return trace.toString();
+    }
+
+    /** Some 292 years at most, where {@link Duration#toNanos} would throw. */
+    private static long nanos(Duration duration) {
+        return duration.getSeconds() >= Long.MAX_VALUE / 1_000_000_000L
+                ? Long.MAX_VALUE
+                : duration.toNanos();
+    }
+
+    private void joinFor(long nanos) throws InterruptedException {
+        long millis = TimeUnit.NANOSECONDS.toMillis(nanos) + 1;
+        thread.join(Math.min(millis, CLOCK_SLICE_MILLIS));
+    }
+
+    private void assertOutside(String method) {
+        if (inside()) {
+            throw new IllegalStateException(
+                    String.format(
+                            "%s was called by an action of '%s' and would wait for itself.",
+                            method, thread.getName()));
+        }
+    }
+
+    private static final class QueuedAction {
+
+        private final String name;
+        private final Action action;
+
+        private QueuedAction(String name, Action action) {
+            this.name = name;
+            this.action = action;
+        }
+    }
+}

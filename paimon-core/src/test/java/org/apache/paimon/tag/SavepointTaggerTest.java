@@ -1,0 +1,729 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.tag;
+
+import org.apache.paimon.Snapshot;
+import org.apache.paimon.fs.Path;
+import org.apache.paimon.metastore.AddPartitionTagCallback;
+import org.apache.paimon.partition.PartitionStatistics;
+import org.apache.paimon.table.PartitionModification;
+import org.apache.paimon.table.sink.TagCallback;
+import org.apache.paimon.tag.testutils.AppendTableFixture;
+import org.apache.paimon.tag.testutils.CountingFileIO;
+import org.apache.paimon.tag.testutils.RecordingTagCallback;
+import org.apache.paimon.utils.TagManager;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** Savepoint tags on real tables. */
+class SavepointTaggerTest {
+
+    private static final String ME = "job-0f1e2d3c4b5a";
+    private static final String OTHER = "job-998877665544";
+
+    @TempDir private File directory;
+
+    private AppendTableFixture fixture;
+    private TagManager tags;
+    private final RecordingTagCallback.Factory callbacks = new RecordingTagCallback.Factory();
+    private SavepointTagger tagger;
+
+    @BeforeEach
+    void createTable() throws Exception {
+        fixture = AppendTableFixture.create(directory);
+        tags = fixture.tagManager();
+        tagger = tagger(ME, callbacks, null);
+    }
+
+    @AfterEach
+    void everyCallbackWasClosedOnceAndNotUsedAfterwards() {
+        assertThat(callbacks.open()).isZero();
+        assertThat(callbacks.journal())
+                .noneMatch(
+                        line -> line.contains("closed twice") || line.contains("although closed"));
+    }
+
+    // ------------------------------------------------------------------------
+    //  Creation
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("T9: the tag of savepoint S is savepoint-S, on its snapshot")
+    void tagsTheSavepointSnapshot() throws Exception {
+        fixture.commit(ME, 1, 1, 2);
+        Snapshot savepoint = fixture.commit(ME, 2, 3);
+        fixture.commit(ME, 3, 4);
+
+        assertThat(tagger.createTag(2, savepoint)).contains("savepoint-2");
+
+        assertThat(fixture.tags()).containsExactly("savepoint-2");
+        assertThat(tags.getOrThrow("savepoint-2").trimToSnapshot()).isEqualTo(savepoint);
+        assertThat(tagger.ownedTag(2)).contains("savepoint-2");
+        assertThat(tagger.ownedTag(3)).isEmpty();
+        assertThat(callbacks.journal()).containsExactly("created savepoint-2@2 #1");
+        assertThat(tagger.statistics().created()).isEqualTo(1);
+
+        fixture.expireAllBut(1);
+        assertThat(fixture.idsAtTag("savepoint-2")).containsExactly(1, 2, 3);
+        assertThat(fixture.ids()).containsExactly(1, 2, 3, 4);
+    }
+
+    @Test
+    @DisplayName("T10: never tags a snapshot that is not that of the savepoint")
+    void refusesAnotherSnapshot() throws Exception {
+        Snapshot mine = fixture.commit(ME, 1, 1);
+        Snapshot others = fixture.commit(OTHER, 2, 2);
+
+        assertThatThrownBy(() -> tagger.createTag(2, mine))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(
+                        "Savepoint 2 of commit user job-0f1e2d3c4b5a cannot be tagged on snapshot 1"
+                                + " of commit user job-0f1e2d3c4b5a with identifier 1.");
+        assertThatThrownBy(() -> tagger.createTag(2, others))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("snapshot 2 of commit user job-998877665544");
+        assertThat(fixture.tags()).isEmpty();
+        assertThat(callbacks.journal()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("T4: an owned tag that exists already is left as it is, byte for byte")
+    void leavesAnOwnedTagAlone() throws Exception {
+        Snapshot savepoint = fixture.commit(ME, 1, 1);
+        tagger(ME, callbacks, Duration.ofDays(3)).createTag(1, savepoint);
+        java.nio.file.Path file = local(tags.tagPath("savepoint-1"));
+        byte[] before = Files.readAllBytes(file);
+        FileTime modified = FileTime.fromMillis(1_000_000);
+        Files.setLastModifiedTime(file, modified);
+
+        assertThat(tagger.createTag(1, savepoint)).contains("savepoint-1");
+        assertThat(tagger.createTag(1, savepoint)).contains("savepoint-1");
+
+        assertThat(Files.readAllBytes(file)).isEqualTo(before);
+        assertThat(Files.getLastModifiedTime(file)).isEqualTo(modified);
+        assertThat(tagger.statistics().created()).isZero();
+    }
+
+    @Test
+    @DisplayName("T4: an owned tag stays, and counts, although its snapshot has expired")
+    void keepsAnOwnedTagWhoseSnapshotHasExpired() throws Exception {
+        Snapshot savepoint = fixture.commit(ME, 1, 1);
+        tagger.createTag(1, savepoint);
+        fixture.commit(ME, 2, 2);
+        fixture.expireAllBut(1);
+
+        assertThat(tagger.createTag(1, savepoint)).contains("savepoint-1");
+
+        assertThat(tagger.statistics().snapshotsGone()).isZero();
+        assertThat(fixture.idsAtTag("savepoint-1")).containsExactly(1);
+    }
+
+    @Test
+    @DisplayName("T6: tag.default-time-retained applies, and no retention means for good")
+    void retentionApplies() throws Exception {
+        tagger(ME, callbacks, Duration.ofDays(3)).createTag(1, fixture.commit(ME, 1, 1));
+        tagger.createTag(2, fixture.commit(ME, 2, 2));
+
+        assertThat(tags.getOrThrow("savepoint-1").getTagTimeRetained())
+                .isEqualTo(Duration.ofDays(3));
+        assertThat(tags.getOrThrow("savepoint-1").getTagCreateTime()).isNotNull();
+        assertThat(tags.getOrThrow("savepoint-2").getTagTimeRetained()).isNull();
+    }
+
+    // ------------------------------------------------------------------------
+    //  Collisions
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("T5: a foreign tag of the name is not touched, and the savepoint tagged beside it")
+    void goesRoundAForeignTag() throws Exception {
+        Snapshot others = fixture.commit(OTHER, 1, 1);
+        tagger(OTHER, callbacks, null).createTag(1, others);
+        byte[] before = Files.readAllBytes(local(tags.tagPath("savepoint-1")));
+        callbacks.forget();
+        Snapshot mine = fixture.commit(ME, 1, 2);
+
+        assertThat(tagger.createTag(1, mine)).contains("savepoint-1-2d3c4b5a");
+
+        assertThat(fixture.tags()).containsExactly("savepoint-1", "savepoint-1-2d3c4b5a");
+        assertThat(Files.readAllBytes(local(tags.tagPath("savepoint-1")))).isEqualTo(before);
+        assertThat(fixture.idsAtTag("savepoint-1")).containsExactly(1);
+        assertThat(fixture.idsAtTag("savepoint-1-2d3c4b5a")).containsExactly(1, 2);
+        assertThat(callbacks.journal()).containsExactly("created savepoint-1-2d3c4b5a@2 #2");
+        assertThat(tagger.statistics().collisions()).isEqualTo(1);
+        assertThat(tagger.statistics().created()).isEqualTo(1);
+        assertThat(tagger.ownedTag(1)).contains("savepoint-1-2d3c4b5a");
+    }
+
+    @Test
+    @DisplayName("T5: a tag on a later commit of my own is foreign as well")
+    void ownershipNeedsTheIdentifierToo() throws Exception {
+        Snapshot one = fixture.commit(ME, 1, 1);
+        Snapshot two = fixture.commit(ME, 2, 2);
+        tags.createTag(two, "savepoint-1", null, Collections.emptyList(), false);
+
+        assertThat(tagger.ownedTag(1)).isEmpty();
+        assertThat(tagger.createTag(1, one)).contains("savepoint-1-2d3c4b5a");
+        assertThat(tagger.deleteTag(1)).isTrue();
+        assertThat(fixture.tags()).containsExactly("savepoint-1");
+    }
+
+    @Test
+    @DisplayName("T5, T4: tried again, the tag beside the foreign one is found and left as it is")
+    void goingRoundIsIdempotent() throws Exception {
+        tagger(OTHER, callbacks, null).createTag(1, fixture.commit(OTHER, 1, 1));
+        Snapshot mine = fixture.commit(ME, 1, 2);
+        tagger.createTag(1, mine);
+
+        assertThat(tagger.createTag(1, mine)).contains("savepoint-1-2d3c4b5a");
+        assertThat(tagger.statistics().created()).isEqualTo(1);
+        assertThat(tagger.statistics().collisions()).isEqualTo(1);
+
+        // also when the foreign one has gone meanwhile
+        tagger(OTHER, callbacks, null).deleteTag(1);
+        assertThat(tagger.createTag(1, mine)).contains("savepoint-1-2d3c4b5a");
+        assertThat(fixture.tags()).containsExactly("savepoint-1-2d3c4b5a");
+    }
+
+    @Test
+    @DisplayName("T5: a commit user shorter than the suffix is the suffix")
+    void shortCommitUser() throws Exception {
+        tagger(OTHER, callbacks, null).createTag(1, fixture.commit(OTHER, 1, 1));
+
+        assertThat(tagger("me", callbacks, null).createTag(1, fixture.commit("me", 1, 2)))
+                .contains("savepoint-1-me");
+    }
+
+    @Test
+    @DisplayName("T5: when both names are taken the call fails, names both and touches neither")
+    void bothNamesTaken() throws Exception {
+        Snapshot others = fixture.commit(OTHER, 1, 1);
+        for (String name : Arrays.asList("savepoint-1", "savepoint-1-2d3c4b5a")) {
+            tags.createTag(others, name, null, Collections.emptyList(), false);
+        }
+        Snapshot mine = fixture.commit(ME, 1, 2);
+
+        assertThatThrownBy(() -> tagger.createTag(1, mine))
+                .isInstanceOf(SavepointTagException.class)
+                .hasMessageContaining("[savepoint-1, savepoint-1-2d3c4b5a]")
+                .hasMessageContaining("Rename or delete one of them");
+
+        assertThat(tagger.deleteTag(1)).isFalse();
+        assertThat(fixture.tags()).containsExactly("savepoint-1", "savepoint-1-2d3c4b5a");
+        assertThat(fixture.idsAtTag("savepoint-1-2d3c4b5a")).containsExactly(1);
+
+        tags.deleteTag(
+                "savepoint-1-2d3c4b5a",
+                fixture.table().store().newTagDeletion(),
+                fixture.snapshotManager(),
+                Collections.emptyList());
+        assertThat(tagger.createTag(1, mine)).contains("savepoint-1-2d3c4b5a");
+    }
+
+    @Test
+    @DisplayName("T5: two jobs that create a tag of one name at once both end up tagged")
+    void survivesALostRace() throws Exception {
+        Snapshot others = fixture.commit(OTHER, 1, 1);
+        Snapshot mine = fixture.commit(ME, 1, 2);
+        // the other one looked before we wrote, and writes after we did
+        after(
+                CountingFileIO.Call.CREATE,
+                "tag-savepoint-1",
+                () -> overwrite("savepoint-1", others));
+
+        assertThat(tagger.createTag(1, mine)).contains("savepoint-1-2d3c4b5a");
+
+        assertThat(fixture.idsAtTag("savepoint-1")).containsExactly(1);
+        assertThat(fixture.idsAtTag("savepoint-1-2d3c4b5a")).containsExactly(1, 2);
+    }
+
+    // ------------------------------------------------------------------------
+    //  Callbacks
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("T6: every creation and every deletion has fresh callbacks, all of them closed")
+    void callbacksAreFresh() throws Exception {
+        for (int i = 1; i <= 3; i++) {
+            tagger.createTag(i, fixture.commit(ME, i, i));
+        }
+        tagger.deleteTag(2);
+        tagger.deleteTag(3);
+
+        assertThat(callbacks.journal())
+                .containsExactly(
+                        "created savepoint-1@1 #1",
+                        "created savepoint-2@2 #2",
+                        "created savepoint-3@3 #3",
+                        "deleted savepoint-2 #4",
+                        "deleted savepoint-3 #5");
+        assertThat(callbacks.open()).isZero();
+    }
+
+    @Test
+    @DisplayName("T6: a callback that failed is called again, although the tag exists by then")
+    void failedCallbackIsCalledAgain() throws Exception {
+        Snapshot savepoint = fixture.commit(ME, 1, 1);
+        callbacks.failNext(1);
+
+        assertThatThrownBy(() -> tagger.createTag(1, savepoint))
+                .isInstanceOf(SavepointTagException.class)
+                .hasMessageContaining("creation of tag savepoint-1")
+                .hasMessageContaining(RecordingTagCallback.class.getName())
+                .hasRootCauseInstanceOf(RecordingTagCallback.CallbackFailure.class);
+        assertThat(fixture.tags()).containsExactly("savepoint-1");
+
+        // A8: the job is restarted, with a tagger of its own
+        assertThat(tagger(ME, callbacks, null).createTag(1, savepoint)).contains("savepoint-1");
+
+        assertThat(callbacks.journal())
+                .containsExactly("created savepoint-1@1 #1", "created savepoint-1@1 #2");
+    }
+
+    @Test
+    @DisplayName("T6: so it is for the tag beside a foreign one")
+    void failedCallbackOfASuffixedTagIsCalledAgain() throws Exception {
+        tagger(OTHER, Collections::emptyList, null).createTag(1, fixture.commit(OTHER, 1, 1));
+        Snapshot mine = fixture.commit(ME, 1, 2);
+        callbacks.failNext(1);
+        assertThatThrownBy(() -> tagger.createTag(1, mine))
+                .hasMessageContaining("tag savepoint-1-2d3c4b5a");
+
+        tagger.createTag(1, mine);
+
+        assertThat(callbacks.journal())
+                .containsExactly(
+                        "created savepoint-1-2d3c4b5a@2 #1", "created savepoint-1-2d3c4b5a@2 #2");
+    }
+
+    @Test
+    @DisplayName("T6: after a crash between tag file and callback, the callback is called")
+    void callbackAfterACrashBehindTheTagFile() throws Exception {
+        Snapshot savepoint = fixture.commit(ME, 1, 1);
+        tags.createTag(savepoint, "savepoint-1", null, Collections.emptyList(), false);
+
+        tagger.createTag(1, savepoint);
+
+        assertThat(callbacks.journal()).containsExactly("created savepoint-1@1 #1");
+    }
+
+    @Test
+    @DisplayName("T6: one failing callback does not keep the others from being told and closed")
+    void failingCallbackDoesNotSilenceTheOthers() throws Exception {
+        RecordingTagCallback.Factory second = new RecordingTagCallback.Factory();
+        SavepointTagger both =
+                tagger(
+                        ME,
+                        () -> {
+                            List<TagCallback> all = new ArrayList<>(callbacks.get());
+                            all.addAll(second.get());
+                            return all;
+                        },
+                        null);
+        Snapshot savepoint = fixture.commit(ME, 1, 1);
+        callbacks.failNext(1);
+        second.failNext(1);
+
+        assertThatThrownBy(() -> both.createTag(1, savepoint))
+                .isInstanceOf(SavepointTagException.class)
+                .satisfies(failure -> assertThat(failure.getSuppressed()).hasSize(1));
+
+        assertThat(second.journal()).containsExactly("created savepoint-1@1 #1");
+        assertThat(second.open()).isZero();
+    }
+
+    @Test
+    @DisplayName("T6: no callbacks to be had is an error that names the tag")
+    void callbacksThatCannotBeMade() throws Exception {
+        SavepointTagger broken =
+                tagger(
+                        ME,
+                        () -> {
+                            throw new IllegalStateException("metastore is down");
+                        },
+                        null);
+        Snapshot savepoint = fixture.commit(ME, 1, 1);
+
+        assertThatThrownBy(() -> broken.createTag(1, savepoint))
+                .isInstanceOf(SavepointTagException.class)
+                .hasMessageContaining("tag savepoint-1")
+                .hasMessageContaining("metastore is down");
+    }
+
+    @Test
+    @DisplayName("T6: metastore.tag-to-partition hears of tags that were created and deleted")
+    void tagToPartition() throws Exception {
+        List<String> metastore = new ArrayList<>();
+        SavepointTagger withMetastore =
+                tagger(
+                        ME,
+                        () ->
+                                Collections.singletonList(
+                                        new AddPartitionTagCallback(
+                                                new RecordedPartitions(metastore), "dt")),
+                        null);
+        withMetastore.createTag(1, fixture.commit(ME, 1, 1));
+        withMetastore.createTag(2, fixture.commit(ME, 2, 2));
+        withMetastore.deleteTag(1);
+
+        assertThat(metastore)
+                .containsExactly(
+                        "create [{dt=savepoint-1}]",
+                        "close",
+                        "create [{dt=savepoint-2}]",
+                        "close",
+                        "drop [{dt=savepoint-1}]",
+                        "close");
+    }
+
+    // ------------------------------------------------------------------------
+    //  Snapshots that go
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("T10: a snapshot that is gone stays untagged, counted, and fails nothing")
+    void snapshotGoneBefore() throws Exception {
+        Snapshot savepoint = fixture.commit(ME, 1, 1);
+        fixture.commit(ME, 2, 2);
+        fixture.expireAllBut(1);
+
+        assertThat(tagger.createTag(1, savepoint)).isEmpty();
+
+        assertThat(fixture.tags()).isEmpty();
+        assertThat(callbacks.journal()).isEmpty();
+        assertThat(tagger.statistics().snapshotsGone()).isEqualTo(1);
+        tagger.snapshotGone(7);
+        assertThat(tagger.statistics().snapshotsGone()).isEqualTo(2);
+    }
+
+    @Test
+    @DisplayName("T10: a snapshot that expires while it is tagged stays untagged")
+    void snapshotGoneMeanwhile() throws Exception {
+        Snapshot savepoint = fixture.commit(ME, 1, 1);
+        fixture.commit(ME, 2, 2);
+        before(CountingFileIO.Call.CREATE, "tag-savepoint-1", () -> fixture.expireAllBut(1));
+
+        assertThat(tagger.createTag(1, savepoint)).isEmpty();
+
+        assertThat(fixture.snapshots()).hasSize(1);
+        assertThat(fixture.tags()).isEmpty();
+        assertThat(callbacks.journal()).isEmpty();
+        assertThat(tagger.statistics().snapshotsGone()).isEqualTo(1);
+        assertThat(tagger.statistics().created()).isZero();
+        assertThat(fixture.ids()).containsExactly(1, 2);
+    }
+
+    @Test
+    @DisplayName("T10: another snapshot under the same id, after a rollback, is not tagged")
+    void snapshotReplacedAfterARollback() throws Exception {
+        fixture.commit(OTHER, 1, 1);
+        Snapshot savepoint = fixture.commit(ME, 1, 2);
+        fixture.table().rollbackTo(1);
+        assertThat(fixture.commit(OTHER, 2, 3).id()).isEqualTo(savepoint.id());
+
+        assertThat(tagger.createTag(1, savepoint)).isEmpty();
+
+        assertThat(fixture.tags()).isEmpty();
+        assertThat(tagger.statistics().snapshotsGone()).isEqualTo(1);
+    }
+
+    // ------------------------------------------------------------------------
+    //  Deletion
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("A1: deletes the owned tag, and its callbacks hear of it")
+    void deletesAnOwnedTag() throws Exception {
+        tagger.createTag(1, fixture.commit(ME, 1, 1));
+        callbacks.forget();
+
+        assertThat(tagger.deleteTag(1)).isTrue();
+        assertThat(tagger.deleteTag(1)).isFalse();
+
+        assertThat(fixture.tags()).isEmpty();
+        assertThat(fixture.ids()).containsExactly(1);
+        assertThat(callbacks.journal()).containsExactly("deleted savepoint-1 #2");
+        assertThat(tagger.statistics().deleted()).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("A1: deletes the files of an expired snapshot with its tag, and no others")
+    void deletesTheTagOfAnExpiredSnapshot() throws Exception {
+        tagger.createTag(1, fixture.commit(ME, 1, 1));
+        fixture.commit(ME, 2, 2);
+        fixture.expireAllBut(1);
+
+        assertThat(tagger.deleteTag(1)).isTrue();
+
+        assertThat(fixture.tags()).isEmpty();
+        assertThat(fixture.ids()).containsExactly(1, 2);
+    }
+
+    @Test
+    @DisplayName("A1, T5: deletes the tag beside a foreign one, not the foreign one")
+    void deletesItsOwnTagOnly() throws Exception {
+        tagger(OTHER, callbacks, null).createTag(1, fixture.commit(OTHER, 1, 1));
+        Snapshot mine = fixture.commit(ME, 1, 2);
+
+        assertThat(tagger.deleteTag(1)).isFalse();
+        tagger.createTag(1, mine);
+        assertThat(tagger.deleteTag(1)).isTrue();
+
+        assertThat(fixture.tags()).containsExactly("savepoint-1");
+        assertThat(fixture.idsAtTag("savepoint-1")).containsExactly(1);
+    }
+
+    @Test
+    @DisplayName("A1: a callback that fails on a deletion fails the call; the tag is gone")
+    void deletionCallbackFails() throws Exception {
+        tagger.createTag(1, fixture.commit(ME, 1, 1));
+        callbacks.failNext(1);
+
+        assertThatThrownBy(() -> tagger.deleteTag(1))
+                .isInstanceOf(SavepointTagException.class)
+                .hasMessageContaining("deletion of tag savepoint-1");
+
+        assertThat(fixture.tags()).isEmpty();
+        assertThat(tagger.deleteTag(1)).isFalse();
+    }
+
+    @Test
+    @DisplayName("A1: a tag that cannot be deleted is an error, where the base says nothing")
+    void deletionFails() throws Exception {
+        tagger.createTag(1, fixture.commit(ME, 1, 1));
+        callbacks.forget();
+        fixture.fileIO()
+                .hook(
+                        (call, path) -> {
+                            if (call == CountingFileIO.Call.DELETE) {
+                                throw new IOException("read-only storage");
+                            }
+                        });
+
+        assertThatThrownBy(() -> tagger.deleteTag(1))
+                .isInstanceOf(SavepointTagException.class)
+                .hasMessageContaining("Cannot delete tag savepoint-1")
+                .hasMessageContaining(tags.tagPath("savepoint-1").toString());
+        assertThat(callbacks.journal()).isEmpty();
+
+        fixture.fileIO().clearHook();
+        assertThat(tagger.deleteTag(1)).isTrue();
+        assertThat(callbacks.journal()).containsExactly("deleted savepoint-1 #2");
+    }
+
+    // ------------------------------------------------------------------------
+    //  Bad input
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("bad input: a tag directory that cannot be written is named, with the tag")
+    void tagDirectoryCannotBeWritten() throws Exception {
+        Snapshot savepoint = fixture.commit(ME, 1, 1);
+        java.nio.file.Path tagDirectory = local(tags.tagDirectory());
+        Files.createFile(tagDirectory); // a file where the directory should be
+
+        assertThatThrownBy(() -> tagger.createTag(1, savepoint))
+                .isInstanceOf(SavepointTagException.class)
+                .hasMessageContaining("Cannot create tag savepoint-1 on snapshot 1")
+                .hasMessageContaining(tags.tagDirectory().toString())
+                .hasRootCauseInstanceOf(IOException.class);
+
+        Files.delete(tagDirectory);
+        assertThat(tagger.createTag(1, savepoint)).contains("savepoint-1");
+    }
+
+    @Test
+    @DisplayName("bad input, A8: a tag that cannot be written now is created when tried again")
+    void storageRefusesTheTag() throws Exception {
+        Snapshot savepoint = fixture.commit(ME, 1, 1);
+        before(
+                CountingFileIO.Call.CREATE,
+                "tag-savepoint-1",
+                () -> {
+                    throw new IOException("quota exceeded");
+                });
+
+        assertThatThrownBy(() -> tagger.createTag(1, savepoint))
+                .isInstanceOf(SavepointTagException.class)
+                .hasMessageContaining("quota exceeded")
+                .hasMessageContaining("savepoint-1");
+        assertThat(callbacks.journal()).isEmpty();
+
+        assertThat(tagger.createTag(1, savepoint)).contains("savepoint-1");
+    }
+
+    @ParameterizedTest(name = "cut to {0} %")
+    @ValueSource(ints = {0, 1, 40, 99})
+    @DisplayName("A8: a tag file that a crash has left torn is written anew")
+    void tornTagIsWrittenAnew(int percent) throws Exception {
+        Snapshot savepoint = fixture.commit(ME, 1, 1);
+        SavepointTagger retaining = tagger(ME, callbacks, Duration.ofDays(1));
+        retaining.createTag(1, savepoint);
+        java.nio.file.Path file = local(tags.tagPath("savepoint-1"));
+        byte[] whole = Files.readAllBytes(file);
+        Files.write(file, Arrays.copyOf(whole, whole.length * percent / 100));
+        callbacks.forget();
+
+        assertThat(retaining.createTag(1, savepoint)).contains("savepoint-1");
+
+        assertThat(fixture.idsAtTag("savepoint-1")).containsExactly(1);
+        assertThat(callbacks.journal()).containsExactly("created savepoint-1@1 #2");
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @ValueSource(strings = {"no tag at all", "{ \"version\" : 3, \"uuid\" : \"somebody else's"})
+    @DisplayName("bad input: a file that is no tag is named and not touched")
+    void fileThatIsNoTag(String content) throws Exception {
+        Snapshot savepoint = fixture.commit(ME, 1, 1);
+        Path path = tags.tagPath("savepoint-1");
+        fixture.fileIO().writeFile(path, content, false);
+
+        assertThatThrownBy(() -> tagger.createTag(1, savepoint))
+                .isInstanceOf(SavepointTagException.class)
+                .hasMessageContaining("Cannot read tag savepoint-1")
+                .hasMessageContaining(path.toString());
+        assertThatThrownBy(() -> tagger.ownedTag(1)).isInstanceOf(SavepointTagException.class);
+        // A1: whose it is cannot be told, so it is none of ours
+        assertThat(tagger.deleteTag(1)).isFalse();
+        assertThat(fixture.fileIO().readFileUtf8(path)).isEqualTo(content);
+
+        Files.delete(local(path));
+        assertThat(tagger.createTag(1, savepoint)).contains("savepoint-1");
+    }
+
+    @Test
+    @DisplayName("T10: tagging costs the same number of file system calls in a table of any age")
+    void costOfATag() throws Exception {
+        for (int i = 1; i <= 30; i++) {
+            Snapshot savepoint = fixture.commit(ME, i, i);
+            fixture.fileIO().reset();
+            tagger.createTag(i, savepoint);
+            assertThat(fixture.fileIO().total())
+                    .as(fixture.fileIO().log())
+                    .isLessThanOrEqualTo(COST_OF_A_TAG);
+        }
+        assertThatCode(() -> fixture.idsAtTag("savepoint-30")).doesNotThrowAnyException();
+    }
+
+    private static final long COST_OF_A_TAG = 11;
+
+    // ------------------------------------------------------------------------
+
+    private SavepointTagger tagger(
+            String commitUser, Supplier<List<TagCallback>> callbacks, Duration timeRetained)
+            throws Exception {
+        return new SavepointTagger(
+                commitUser,
+                fixture.snapshotManager(),
+                fixture.tagManager(),
+                fixture.table().store()::newTagDeletion,
+                callbacks,
+                timeRetained);
+    }
+
+    private static java.nio.file.Path local(Path path) {
+        return new File(path.toUri().getPath()).toPath();
+    }
+
+    private void overwrite(String tagName, Snapshot snapshot) throws Exception {
+        Files.write(local(tags.tagPath(tagName)), snapshot.toJson().getBytes("UTF-8"));
+    }
+
+    /** Lets something happen right before the first such call. */
+    private void before(CountingFileIO.Call wanted, String fileName, ThrowingRunnable what) {
+        fixture.fileIO()
+                .hook(
+                        (call, path) -> {
+                            if (call == wanted && path.getName().equals(fileName)) {
+                                fixture.fileIO().clearHook();
+                                run(what);
+                            }
+                        });
+    }
+
+    /** Lets something happen right before whatever comes after the first such call. */
+    private void after(CountingFileIO.Call wanted, String fileName, ThrowingRunnable what) {
+        before(wanted, fileName, () -> fixture.fileIO().hook((call, path) -> once(what)));
+    }
+
+    private void once(ThrowingRunnable what) throws IOException {
+        fixture.fileIO().clearHook();
+        run(what);
+    }
+
+    private static void run(ThrowingRunnable what) throws IOException {
+        try {
+            what.run();
+        } catch (IOException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IOException(e);
+        }
+    }
+
+    private interface ThrowingRunnable {
+
+        void run() throws Exception;
+    }
+
+    private static final class RecordedPartitions implements PartitionModification {
+
+        private final List<String> calls;
+
+        private RecordedPartitions(List<String> calls) {
+            this.calls = calls;
+        }
+
+        @Override
+        public void createPartitions(List<Map<String, String>> partitions) {
+            calls.add("create " + partitions);
+        }
+
+        @Override
+        public void dropPartitions(List<Map<String, String>> partitions) {
+            calls.add("drop " + partitions);
+        }
+
+        @Override
+        public void alterPartitions(List<PartitionStatistics> partitions) {
+            calls.add("alter " + partitions);
+        }
+
+        @Override
+        public void close() {
+            calls.add("close");
+        }
+    }
+}

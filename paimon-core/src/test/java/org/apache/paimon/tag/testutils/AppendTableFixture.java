@@ -1,0 +1,196 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.tag.testutils;
+
+import org.apache.paimon.Snapshot;
+import org.apache.paimon.catalog.FileSystemCatalog;
+import org.apache.paimon.catalog.Identifier;
+import org.apache.paimon.data.BinaryString;
+import org.apache.paimon.data.GenericRow;
+import org.apache.paimon.data.InternalRow;
+import org.apache.paimon.fs.Path;
+import org.apache.paimon.fs.local.LocalFileIO;
+import org.apache.paimon.manifest.ManifestCommittable;
+import org.apache.paimon.options.ExpireConfig;
+import org.apache.paimon.schema.Schema;
+import org.apache.paimon.table.FileStoreTable;
+import org.apache.paimon.table.sink.CommitMessage;
+import org.apache.paimon.table.sink.StreamTableWrite;
+import org.apache.paimon.table.sink.TableCommitImpl;
+import org.apache.paimon.table.source.ReadBuilder;
+import org.apache.paimon.types.DataTypes;
+import org.apache.paimon.utils.CloseableIterator;
+import org.apache.paimon.utils.SnapshotManager;
+import org.apache.paimon.utils.TagManager;
+
+import java.io.File;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A real unaware-bucket append table {@code (id INT, name STRING)} in a directory of the test, with
+ * the base's own writer, commit and reader. Its file system calls are counted.
+ */
+@SuppressWarnings("try") // the base's close() may be interrupted
+public final class AppendTableFixture {
+
+    public static final String DATABASE = "db";
+    public static final String TABLE = "t";
+
+    private final CountingFileIO fileIO;
+    private final FileSystemCatalog catalog;
+    private final String warehouse;
+
+    private AppendTableFixture(CountingFileIO fileIO, String warehouse) {
+        this.fileIO = fileIO;
+        this.warehouse = warehouse;
+        this.catalog = new FileSystemCatalog(fileIO, new Path(warehouse));
+    }
+
+    public static AppendTableFixture create(File directory) throws Exception {
+        return create(directory, Collections.emptyMap());
+    }
+
+    /**
+     * @param options on top of {@code bucket = -1}, {@code write-only = true} and Avro files, which
+     *     they may override
+     */
+    public static AppendTableFixture create(File directory, Map<String, String> options)
+            throws Exception {
+        AppendTableFixture fixture =
+                new AppendTableFixture(
+                        new CountingFileIO(LocalFileIO.create()), directory.toURI().toString());
+        fixture.catalog.createDatabase(DATABASE, true);
+        fixture.catalog.createTable(
+                Identifier.create(DATABASE, TABLE),
+                Schema.newBuilder()
+                        .column("id", DataTypes.INT())
+                        .column("name", DataTypes.STRING())
+                        .option("bucket", "-1")
+                        .option("write-only", "true")
+                        .option("file.format", "avro")
+                        .options(options)
+                        .build(),
+                false);
+        return fixture;
+    }
+
+    public String warehouse() {
+        return warehouse;
+    }
+
+    public CountingFileIO fileIO() {
+        return fileIO;
+    }
+
+    /** The table as of now; a new object each time. */
+    public FileStoreTable table() throws Exception {
+        return (FileStoreTable) catalog.getTable(Identifier.create(DATABASE, TABLE));
+    }
+
+    public SnapshotManager snapshotManager() throws Exception {
+        return table().snapshotManager();
+    }
+
+    public TagManager tagManager() throws Exception {
+        return table().tagManager();
+    }
+
+    // ------------------------------------------------------------------------
+    //  Writing
+    // ------------------------------------------------------------------------
+
+    /** Writes files with these ids, without committing them. */
+    public List<CommitMessage> write(String commitUser, long identifier, int... ids)
+            throws Exception {
+        try (StreamTableWrite write = table().newWrite(commitUser)) {
+            for (int id : ids) {
+                write.write(GenericRow.of(id, BinaryString.fromString("row " + id)));
+            }
+            return write.prepareCommit(true, identifier);
+        }
+    }
+
+    /**
+     * Commits rows as a streaming job would.
+     *
+     * @return the table's newest snapshot, which is that of the commit
+     */
+    public Snapshot commit(String commitUser, long identifier, int... ids) throws Exception {
+        List<CommitMessage> messages = write(commitUser, identifier, ids);
+        try (TableCommitImpl commit = table().newCommit(commitUser)) {
+            commit.ignoreEmptyCommit(false);
+            commit.commit(new ManifestCommittable(identifier, null, messages));
+        }
+        return snapshotManager().latestSnapshotFromFileSystem();
+    }
+
+    // ------------------------------------------------------------------------
+    //  Reading
+    // ------------------------------------------------------------------------
+
+    /** Ids in the table, sorted, one entry per row. */
+    public List<Integer> ids() throws Exception {
+        return ids(table());
+    }
+
+    /** Ids in the table at a tag, sorted, one entry per row. */
+    public List<Integer> idsAtTag(String tagName) throws Exception {
+        return ids(table().copy(Collections.singletonMap("scan.tag-name", tagName)));
+    }
+
+    private static List<Integer> ids(FileStoreTable table) throws Exception {
+        List<Integer> ids = new ArrayList<>();
+        ReadBuilder read = table.newReadBuilder();
+        try (CloseableIterator<InternalRow> rows =
+                read.newRead().createReader(read.newScan().plan()).toCloseableIterator()) {
+            while (rows.hasNext()) {
+                ids.add(rows.next().getInt(0));
+            }
+        }
+        Collections.sort(ids);
+        return ids;
+    }
+
+    /** Snapshots in the table, oldest first. */
+    public List<Snapshot> snapshots() throws Exception {
+        List<Snapshot> snapshots = snapshotManager().safelyGetAllSnapshots();
+        snapshots.sort((a, b) -> Long.compare(a.id(), b.id()));
+        return snapshots;
+    }
+
+    // ------------------------------------------------------------------------
+    //  Tags and expiration
+    // ------------------------------------------------------------------------
+
+    public List<String> tags() throws Exception {
+        List<String> tags = tagManager().allTagNames();
+        Collections.sort(tags);
+        return tags;
+    }
+
+    /** Expires all snapshots but the newest ones, as the base does it. */
+    public int expireAllBut(int retained) throws Exception {
+        return table().newExpireSnapshots()
+                .config(
+                        ExpireConfig.builder()
+                                .snapshotRetainMin(retained)
+                                .snapshotRetainMax(retained)
+                                .snapshotTimeRetain(Duration.ZERO)
+                                .build())
+                .expire();
+    }
+}

@@ -1,0 +1,353 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.sink;
+
+import org.apache.paimon.flink.sink.coordinator.AwaitCommitRequest;
+import org.apache.paimon.flink.sink.coordinator.AwaitCommitResponse;
+import org.apache.paimon.flink.sink.coordinator.CheckpointCommittables;
+import org.apache.paimon.flink.sink.coordinator.CheckpointCommittablesSerializer;
+import org.apache.paimon.flink.sink.coordinator.CoordinationResponseUtils;
+import org.apache.paimon.flink.sink.coordinator.EncodedReport;
+import org.apache.paimon.flink.sink.coordinator.WriterEventSender;
+import org.apache.paimon.table.FileStoreTable;
+import org.apache.paimon.table.sink.CommitMessageSerializer;
+
+import org.apache.flink.api.common.state.ListState;
+import org.apache.flink.api.common.state.ListStateDescriptor;
+import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerializer;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.checkpoint.SavepointType;
+import org.apache.flink.runtime.checkpoint.SnapshotType;
+import org.apache.flink.runtime.jobgraph.tasks.TaskOperatorEventGateway;
+import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
+import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
+import org.apache.flink.runtime.operators.coordination.OperatorEventGateway;
+import org.apache.flink.runtime.state.CheckpointStreamFactory;
+import org.apache.flink.runtime.state.StateInitializationContext;
+import org.apache.flink.runtime.state.StateSnapshotContext;
+import org.apache.flink.streaming.api.operators.OperatorSnapshotFutures;
+import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
+import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
+import org.apache.flink.util.ExceptionUtils;
+import org.apache.flink.util.SerializedValue;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Writes rows into an unaware-bucket append table and reports the files to the coordinator, which
+ * commits them.
+ *
+ * <p><b>Threads.</b> The task's thread only.
+ *
+ * <pre>
+ *   prepareSnapshotPreBarrier(c)   flush the files of c
+ *   snapshotState(c, options)      learn whether c is a savepoint; keep, persist and send the report
+ *   notifyCheckpointAborted(s)     drop the savepoint flag of s (A1)
+ *   notifyCheckpointComplete(c)    forget what the previous completed checkpoint covered;
+ *                                  when this writer ends with c: wait for the commit (T2, E3)
+ * </pre>
+ *
+ * <p><b>Promises.</b> T2 and E3: it waits for the coordinator only when its task ends with the
+ * checkpoint. T7: without auto-tag no report carries a flag. A1: an abort withdraws the flag. A6:
+ * any number of replayed reports of one checkpoint. E1: what is flushed at the end of input belongs
+ * to the next checkpoint.
+ *
+ * <p><b>Recovery.</b> Reports stay in the writer's state until a checkpoint that was triggered
+ * after their commit has completed. A restored attempt replays what it finds and forgets it: the
+ * coordinator acknowledges no checkpoint before that is committed.
+ */
+public class CoordinatorCommittingRowDataStoreWriteOperator
+        extends StatelessRowDataStoreWriteOperator {
+
+    private static final long serialVersionUID = 2L;
+
+    private static final Logger LOG =
+            LoggerFactory.getLogger(CoordinatorCommittingRowDataStoreWriteOperator.class);
+
+    static final String PENDING_COMMITTABLE_STATE_NAME = "pending_committable_state";
+
+    private static final long NONE = -1;
+
+    private final OperatorEventGateway operatorEventGateway;
+    private final boolean flagSavepoints;
+
+    private transient ListState<byte[]> pendingReportsState;
+    private transient CheckpointCommittablesSerializer serializer;
+    private transient WriterEventSender sender;
+
+    /** Reports that the state has to keep, by checkpoint. */
+    private transient NavigableMap<Long, EncodedReport> pendingReports;
+
+    /** What was flushed for the checkpoint that is being taken. */
+    private transient List<Committable> flushed;
+
+    private transient long currentWatermark;
+    private transient boolean currentIdle;
+    private transient boolean endOfInput;
+
+    /** The first checkpoint after the end of input; {@link #NONE} before. */
+    private transient long finalCheckpoint;
+
+    /** The savepoint that the job stops with; {@link #NONE} when it does not. */
+    private transient long stopSavepoint;
+
+    /** The last checkpoint that this attempt was told is complete. */
+    private transient long lastCompleted;
+
+    /**
+     * @param flagSavepoints whether reports for savepoints carry the flag
+     */
+    public CoordinatorCommittingRowDataStoreWriteOperator(
+            StreamOperatorParameters<Committable> parameters,
+            FileStoreTable table,
+            StoreSinkWrite.Provider storeSinkWriteProvider,
+            String initialCommitUser,
+            OperatorEventGateway operatorEventGateway,
+            boolean flagSavepoints) {
+        super(parameters, table, storeSinkWriteProvider, initialCommitUser);
+        this.operatorEventGateway = operatorEventGateway;
+        this.flagSavepoints = flagSavepoints;
+    }
+
+    // ------------------------------------------------------------------------
+    //  State
+    // ------------------------------------------------------------------------
+
+    @Override
+    public void initializeState(StateInitializationContext context) throws Exception {
+        super.initializeState(context);
+        serializer =
+                new CheckpointCommittablesSerializer(
+                        new CommittableSerializer(new CommitMessageSerializer()));
+        sender = new WriterEventSender(operatorEventGateway);
+        pendingReports = new TreeMap<>();
+        flushed = new ArrayList<>();
+        currentWatermark = Long.MIN_VALUE;
+        finalCheckpoint = NONE;
+        stopSavepoint = NONE;
+        lastCompleted = NONE;
+
+        pendingReportsState =
+                context.getOperatorStateStore()
+                        .getListState(
+                                new ListStateDescriptor<>(
+                                        PENDING_COMMITTABLE_STATE_NAME,
+                                        BytePrimitiveArraySerializer.INSTANCE));
+        List<EncodedReport> restored = new ArrayList<>();
+        for (byte[] element : pendingReportsState.get()) {
+            restored.add(readState(element));
+        }
+        sender.replay(context.getRestoredCheckpointId().orElse(NONE), restored);
+    }
+
+    private EncodedReport readState(byte[] element) throws IOException {
+        try {
+            return EncodedReport.fromState(element);
+        } catch (IOException e) {
+            throw new IOException(
+                    String.format(
+                            "The state '%s' of writer subtask %d for table %s cannot be read: %s",
+                            PENDING_COMMITTABLE_STATE_NAME,
+                            subtask(),
+                            table.name(),
+                            e.getMessage()),
+                    e);
+        }
+    }
+
+    /** Here, and only here, the writer learns what kind of checkpoint this is. */
+    @Override
+    public OperatorSnapshotFutures snapshotState(
+            long checkpointId,
+            long timestamp,
+            CheckpointOptions checkpointOptions,
+            CheckpointStreamFactory factory)
+            throws Exception {
+        SnapshotType type = checkpointOptions.getCheckpointType();
+        EncodedReport report = closeReport(checkpointId, flagSavepoints && type.isSavepoint());
+        if (type.isSavepoint() && ((SavepointType) type).isSynchronous()) {
+            stopSavepoint = checkpointId;
+        }
+        if (endOfInput && finalCheckpoint == NONE) {
+            finalCheckpoint = checkpointId;
+        }
+
+        OperatorSnapshotFutures futures =
+                super.snapshotState(checkpointId, timestamp, checkpointOptions, factory);
+        if (endOfInput) {
+            sender.reportEndOfInput(report);
+        } else {
+            sender.report(report);
+        }
+        return futures;
+    }
+
+    private EncodedReport closeReport(long checkpointId, boolean savepoint) throws IOException {
+        EncodedReport report =
+                EncodedReport.encode(
+                        new CheckpointCommittables(
+                                checkpointId, flushed, currentWatermark, currentIdle, savepoint),
+                        serializer);
+        flushed = new ArrayList<>();
+        pendingReports.put(checkpointId, report);
+        return report;
+    }
+
+    @Override
+    public void snapshotState(StateSnapshotContext context) throws Exception {
+        super.snapshotState(context);
+        List<byte[]> elements = new ArrayList<>(pendingReports.size());
+        for (EncodedReport report : pendingReports.values()) {
+            elements.add(report.toState());
+        }
+        pendingReportsState.update(elements);
+    }
+
+    /**
+     * Forgets the reports up to the checkpoint that completed before this one. Those up to this one
+     * may not be committed yet, and a savepoint that is under way has to hold them; the checkpoint
+     * after a completed one, however, is triggered only when the coordinator has committed it.
+     */
+    @Override
+    public void notifyCheckpointComplete(long checkpointId) throws Exception {
+        super.notifyCheckpointComplete(checkpointId);
+        pendingReports.headMap(lastCompleted, true).clear();
+        lastCompleted = Math.max(lastCompleted, checkpointId);
+        if (checkpointId == stopSavepoint
+                || (finalCheckpoint != NONE && checkpointId >= finalCheckpoint)) {
+            awaitCommit(checkpointId);
+        }
+    }
+
+    /** A1: the files stay, the flag goes. */
+    @Override
+    public void notifyCheckpointAborted(long checkpointId) throws Exception {
+        super.notifyCheckpointAborted(checkpointId);
+        pendingReports.computeIfPresent(checkpointId, (id, report) -> report.withdrawn());
+    }
+
+    Collection<EncodedReport> pendingReports() {
+        return Collections.unmodifiableCollection(pendingReports.values());
+    }
+
+    // ------------------------------------------------------------------------
+    //  Data
+    // ------------------------------------------------------------------------
+
+    /** Downstream sees the files too, for metrics and lineage; nobody commits them there. */
+    @Override
+    protected void emitCommittables(boolean waitCompaction, long checkpointId) throws IOException {
+        for (Committable committable : prepareCommit(waitCompaction, checkpointId)) {
+            flushed.add(committable);
+            output.collect(new StreamRecord<>(committable));
+        }
+    }
+
+    /** E1: nothing is flushed here; the next checkpoint does that, under its own id. */
+    @Override
+    public void endInput() throws Exception {
+        boolean checkpointFollows =
+                getOperatorConfig()
+                        .getConfiguration()
+                        .get(CheckpointingOptions.ENABLE_CHECKPOINTS_AFTER_TASKS_FINISH);
+        if (!checkpointFollows) {
+            throw new IllegalStateException(
+                    String.format(
+                            "The input of writer subtask %d for table %s ended, but %s is false:"
+                                    + " no checkpoint follows that could commit its last rows. Set"
+                                    + " it to true.",
+                            subtask(),
+                            table.name(),
+                            CheckpointingOptions.ENABLE_CHECKPOINTS_AFTER_TASKS_FINISH.key()));
+        }
+        endOfInput = true;
+    }
+
+    @Override
+    public void processWatermark(Watermark mark) throws Exception {
+        super.processWatermark(mark);
+        // The end of time is not a time that a snapshot could carry.
+        if (mark.getTimestamp() != Long.MAX_VALUE) {
+            currentWatermark = mark.getTimestamp();
+        }
+    }
+
+    @Override
+    public void processWatermarkStatus(WatermarkStatus watermarkStatus) throws Exception {
+        super.processWatermarkStatus(watermarkStatus);
+        currentIdle = watermarkStatus.isIdle();
+    }
+
+    // ------------------------------------------------------------------------
+    //  The end
+    // ------------------------------------------------------------------------
+
+    /**
+     * Returns when the coordinator has committed and tagged everything up to the checkpoint.
+     * Cancelling the task interrupts the wait.
+     *
+     * @throws IOException when the coordinator answers that the commit failed
+     */
+    private void awaitCommit(long checkpointId) throws Exception {
+        TaskOperatorEventGateway gateway =
+                getContainingTask().getEnvironment().getOperatorCoordinatorEventGateway();
+        SerializedValue<CoordinationRequest> request =
+                new SerializedValue<>(new AwaitCommitRequest(subtask(), checkpointId));
+        LOG.info(
+                "Subtask {} ends with checkpoint {}: waiting for its commit.",
+                subtask(),
+                checkpointId);
+        while (true) {
+            try {
+                CoordinationResponse response =
+                        gateway.sendRequestToCoordinator(getOperatorID(), request).get();
+                AwaitCommitResponse committed = CoordinationResponseUtils.unwrap(response);
+                LOG.info(
+                        "Everything up to checkpoint {} is committed.",
+                        committed.committedCheckpointId());
+                return;
+            } catch (ExecutionException e) {
+                if (!ExceptionUtils.findThrowable(e, TimeoutException.class).isPresent()) {
+                    throw new IOException(
+                            String.format(
+                                    "Writer subtask %d ends with checkpoint %d, but that could not"
+                                            + " be committed to table %s: %s",
+                                    subtask(),
+                                    checkpointId,
+                                    table.name(),
+                                    ExceptionUtils.stripExecutionException(e).getMessage()),
+                            e);
+                }
+                LOG.info("The commit of checkpoint {} is still under way.", checkpointId);
+            }
+        }
+    }
+
+    private int subtask() {
+        return getRuntimeContext().getTaskInfo().getIndexOfThisSubtask();
+    }
+}

@@ -1,0 +1,579 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.sink.coordinator;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.NavigableSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Which writer subtask reported what, and what of it may be committed and tagged.
+ *
+ * <p><b>What it is for.</b> All decisions of the coordinator-commit path are made here, as a
+ * function of the calls so far. It knows no thread, no file and nothing of Flink's runtime, so a
+ * simulation can drive it through any order of calls.
+ *
+ * <p><b>Who calls it.</b> The coordinator's event loop, and nobody else:
+ *
+ * <pre>
+ *   restoring(c)            the job was restored from checkpoint c
+ *   replay(i, ..)           attempt of writer i tells what it found in its state (also: nothing)
+ *   recover()               once all replays are in: everything up to c, as batches
+ *   triggered(k)            checkpoint or savepoint k is about to be taken
+ *   report(i, ..)           writer i has taken checkpoint k
+ *   align(k)                checkpoint k completed: everything up to k, as batches
+ *   abort(k)                checkpoint or savepoint k will never complete
+ *   reset(i, r)             writer i goes back to checkpoint r and will replay
+ *   readyWithoutReplay(i)   writer i runs and sent no replay: it was finished when r was taken
+ * </pre>
+ *
+ * <p><b>Model.</b> All reports for checkpoint k are the <i>cut</i> k. A cut leaves the ledger when
+ * its own or a later checkpoint completes, each under its own identifier, in ascending order. The
+ * cut of a savepoint is <i>complete</i> when every writer that took part reported it flagged, it
+ * was not aborted, and no writer was reset to a point before it since.
+ *
+ * <p><b>Promises.</b> A1 and A2: an abort drops the flag and keeps the files, also of reports that
+ * come after it. A3: {@link #reset} breaks every cut newer than the checkpoint, for good. A4:
+ * {@link #recover} counts flagged reports. A6: replays of several old subtasks on one new subtask
+ * are merged. E2 and E4: a writer that has finished takes part in no later cut. W1: a checkpoint
+ * that completes without a report of each writer that took part is a {@link
+ * ReportProtocolException}.
+ */
+final class CommitLedger {
+
+    private static final int NEVER = -1;
+
+    private final int parallelism;
+
+    /** Reports that are not handed out yet, by checkpoint. */
+    private final NavigableMap<Long, Cut> cuts = new TreeMap<>();
+
+    /** Savepoints (and checkpoints) that were aborted and are not older than all pending cuts. */
+    private final NavigableSet<Long> aborted = new TreeSet<>();
+
+    /** A3: cuts that lost a writer, as ranges: first id to last id, both inclusive. */
+    private final NavigableMap<Long, Long> broken = new TreeMap<>();
+
+    private final Writer[] writers;
+
+    /** Highest id handed out by {@link #align} or {@link #recover}. */
+    private long lastAligned = NEVER;
+
+    /** Highest id of any checkpoint that was triggered or reported. */
+    private long highestSeen = NEVER;
+
+    /** The checkpoint to recover from; {@link #NEVER} when there is nothing (more) to recover. */
+    private long restoring = NEVER;
+
+    /** The watermark handed out last; it never goes back within one ledger. */
+    private long watermark = Long.MIN_VALUE;
+
+    CommitLedger(int parallelism) {
+        this.parallelism = parallelism;
+        this.writers = new Writer[parallelism];
+        for (int subtask = 0; subtask < parallelism; subtask++) {
+            writers[subtask] = new Writer();
+        }
+    }
+
+    // ------------------------------------------------------------------------
+    //  Restore
+    // ------------------------------------------------------------------------
+
+    /** The writers will replay what they find in the state of this checkpoint. */
+    void restoring(long checkpointId) {
+        restoring = checkpointId;
+        seen(checkpointId);
+    }
+
+    /** Whether replays are still awaited before {@link #recover} may be called. */
+    boolean restoring() {
+        return restoring != NEVER;
+    }
+
+    /** Whether every writer has replayed or is known to have finished. */
+    boolean replaysComplete() {
+        for (Writer writer : writers) {
+            if (writer.replay == null && !writer.readyWithoutReplay) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** How many writers have neither replayed nor finished yet. */
+    int replaysMissing() {
+        int missing = 0;
+        for (Writer writer : writers) {
+            missing += writer.replay == null && !writer.readyWithoutReplay ? 1 : 0;
+        }
+        return missing;
+    }
+
+    /**
+     * An attempt of a writer tells what it found in its restored state.
+     *
+     * @param restoredCheckpointId the checkpoint it was restored from, -1 for none
+     * @throws ReportProtocolException when the attempt was restored from another checkpoint than
+     *     the coordinator knows, or replays a report of a later one
+     */
+    void replay(int subtask, int attempt, long restoredCheckpointId, List<EncodedReport> reports)
+            throws ReportProtocolException {
+        Writer writer = writers[subtask];
+        long expected = restoring() ? restoring : writer.resetTo;
+        if (restoredCheckpointId != expected) {
+            throw new ReportProtocolException(
+                    subtask,
+                    attempt,
+                    restoredCheckpointId,
+                    "it was restored from this checkpoint, the coordinator expects "
+                            + (expected == NEVER ? "none" : "checkpoint " + expected)
+                            + ".");
+        }
+        for (EncodedReport report : reports) {
+            if (report.checkpointId() > restoredCheckpointId) {
+                throw new ReportProtocolException(
+                        subtask,
+                        attempt,
+                        restoredCheckpointId,
+                        String.format(
+                                "it replays a report for checkpoint %d, later than the one it was"
+                                        + " restored from.",
+                                report.checkpointId()));
+            }
+        }
+        writer.attempt = attempt;
+        writer.lastReported = restoredCheckpointId;
+        if (restoring()) {
+            writer.replay = reports;
+            return;
+        }
+        // A region failover: the other writers went on, and so did the commits. What this writer
+        // had reported up to the checkpoint is either committed or still here.
+        for (EncodedReport report : reports) {
+            if (report.checkpointId() > lastAligned) {
+                cut(report.checkpointId()).put(subtask, attempt, report);
+            }
+        }
+    }
+
+    /**
+     * E4: an attempt runs and has not replayed. In a restore that is a writer whose vertex had
+     * finished; in a region failover it is one that had finished before. Otherwise its replay was
+     * lost, which its first report will show (W1).
+     */
+    void readyWithoutReplay(int subtask) {
+        Writer writer = writers[subtask];
+        if (restoring()) {
+            writer.readyWithoutReplay = writer.replay == null;
+        } else if (writer.finishedSince != NEVER) {
+            writer.finishedUntil = Long.MAX_VALUE;
+        }
+    }
+
+    /**
+     * Hands out everything that the replays brought, once they are complete.
+     *
+     * <p>A4: the cut of a savepoint is complete when as many flagged reports carry it as there are
+     * reports for the restored checkpoint: a writer that was reset in between lost its report.
+     *
+     * @throws ReportProtocolException when some writers replayed and others run without: Flink
+     *     restores a vertex as finished only as a whole, so a replay was lost
+     */
+    List<CommitBatch> recover() throws ReportProtocolException {
+        checkNoReplayLost();
+        NavigableMap<Long, RestoredCut> restored = new TreeMap<>();
+        for (int subtask = 0; subtask < parallelism; subtask++) {
+            Writer writer = writers[subtask];
+            if (writer.readyWithoutReplay) {
+                writer.finished(restoring);
+            } else {
+                for (EncodedReport report : writer.replay) {
+                    restored.computeIfAbsent(report.checkpointId(), id -> new RestoredCut())
+                            .add(subtask, writer.attempt, report);
+                }
+            }
+            writer.replay = null;
+            writer.readyWithoutReplay = false;
+        }
+
+        RestoredCut restoredCheckpoint = restored.get(restoring);
+        int participants = restoredCheckpoint == null ? 0 : restoredCheckpoint.reports;
+        List<CommitBatch> batches = new ArrayList<>(restored.size());
+        for (Map.Entry<Long, RestoredCut> entry : restored.entrySet()) {
+            long id = entry.getKey();
+            RestoredCut cut = entry.getValue();
+            boolean complete =
+                    cut.flagged > 0 && cut.flagged == participants && !aborted.contains(id);
+            advanceWatermark(cut.watermark());
+            batches.add(new CommitBatch(id, watermark, complete, cut.entries));
+        }
+        handedOut(restoring);
+        restoring = NEVER;
+        return batches;
+    }
+
+    private void checkNoReplayLost() throws ReportProtocolException {
+        int without = 0;
+        int last = 0;
+        for (int subtask = 0; subtask < parallelism; subtask++) {
+            if (writers[subtask].readyWithoutReplay) {
+                without++;
+                last = subtask;
+            }
+        }
+        if (without > 0 && without < parallelism) {
+            throw new ReportProtocolException(
+                    last,
+                    writers[last].attempt,
+                    restoring,
+                    String.format(
+                            "%d of %d writers run without having replayed their state, the others"
+                                    + " did: a replay was lost on its way.",
+                            without, parallelism));
+        }
+    }
+
+    // ------------------------------------------------------------------------
+    //  Checkpoints
+    // ------------------------------------------------------------------------
+
+    /** A checkpoint or savepoint is about to be taken: no writer has reported it yet. */
+    void triggered(long checkpointId) {
+        seen(checkpointId);
+    }
+
+    /**
+     * A writer has taken a checkpoint.
+     *
+     * @param endOfInput E2: it has no more data after this and may be gone at the next checkpoint
+     * @throws ReportProtocolException when it reported this or a later checkpoint already, or the
+     *     checkpoint was committed without it
+     */
+    void report(int subtask, int attempt, EncodedReport report, boolean endOfInput)
+            throws ReportProtocolException {
+        long id = report.checkpointId();
+        Writer writer = writers[subtask];
+        if (id <= writer.lastReported) {
+            throw new ReportProtocolException(
+                    subtask,
+                    attempt,
+                    id,
+                    "its report arrived after it had reported checkpoint "
+                            + writer.lastReported
+                            + ".");
+        }
+        if (id <= lastAligned) {
+            throw new ReportProtocolException(
+                    subtask,
+                    attempt,
+                    id,
+                    "its report arrived after checkpoint " + lastAligned + " was committed.");
+        }
+        seen(id);
+        writer.attempt = attempt;
+        writer.lastReported = id;
+        if (!endOfInput) {
+            writer.running();
+        } else if (!writer.finishedBefore(id)) {
+            writer.finished(id);
+        }
+        cut(id).put(subtask, attempt, report);
+    }
+
+    /**
+     * A checkpoint completed: hands out all reports up to it, oldest first, and forgets them.
+     *
+     * @throws ReportProtocolException W1: when the report of a writer that took part is missing
+     */
+    List<CommitBatch> align(long checkpointId) throws ReportProtocolException {
+        if (checkpointId <= Math.max(lastAligned, restoring)) {
+            return Collections.emptyList();
+        }
+        if (restoring()) {
+            throw new IllegalStateException(
+                    String.format(
+                            "Checkpoint %d completed before the replay of checkpoint %d was"
+                                    + " recovered; %d writers are missing.",
+                            checkpointId, restoring, replaysMissing()));
+        }
+        checkAllReported(checkpointId);
+
+        List<CommitBatch> batches = new ArrayList<>(1);
+        for (Map.Entry<Long, Cut> entry : cuts.headMap(checkpointId, true).entrySet()) {
+            long id = entry.getKey();
+            Cut cut = entry.getValue();
+            advanceWatermark(alignedWatermark(id, cut));
+            batches.add(new CommitBatch(id, watermark, complete(id, cut), cut.entries()));
+        }
+        handedOut(checkpointId);
+        return batches;
+    }
+
+    private void checkAllReported(long checkpointId) throws ReportProtocolException {
+        Cut cut = cuts.get(checkpointId);
+        for (int subtask = 0; subtask < parallelism; subtask++) {
+            Writer writer = writers[subtask];
+            if ((cut == null || cut.reports[subtask] == null)
+                    && !writer.finishedBefore(checkpointId)) {
+                throw new ReportProtocolException(
+                        subtask,
+                        writer.attempt,
+                        checkpointId,
+                        String.format(
+                                "the checkpoint completed, but its report never arrived (last"
+                                        + " reported: %s). It was lost on its way; the job has to"
+                                        + " recover it from the checkpoint.",
+                                writer.lastReported == NEVER
+                                        ? "none"
+                                        : "checkpoint " + writer.lastReported));
+            }
+        }
+    }
+
+    private boolean complete(long savepointId, Cut cut) {
+        if (cut.flagged == 0 || aborted.contains(savepointId) || broken(savepointId)) {
+            return false;
+        }
+        for (int subtask = 0; subtask < parallelism; subtask++) {
+            EncodedReport report = cut.reports[subtask];
+            if (report == null
+                    ? !writers[subtask].finishedBefore(savepointId)
+                    : !report.savepoint()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** A1 and A2: whatever was or will be reported for this id is no savepoint. */
+    void abort(long checkpointId) {
+        seen(checkpointId);
+        if (checkpointId > lastAligned) {
+            aborted.add(checkpointId);
+        }
+    }
+
+    /** Whether the cut of this checkpoint was handed out to be committed, or is being recovered. */
+    boolean handedOutOrRestoring(long checkpointId) {
+        return checkpointId <= Math.max(lastAligned, restoring);
+    }
+
+    /** Highest checkpoint that was handed out; -1 before the first. */
+    long lastAligned() {
+        return lastAligned;
+    }
+
+    /**
+     * A3: a writer goes back to a checkpoint. What it reported after that will be reported anew
+     * under later ids, so no cut in between can become a savepoint any more, although the other
+     * writers' files stay.
+     *
+     * @param checkpointId the checkpoint it restarts from, -1 for none
+     */
+    void reset(int subtask, long checkpointId) {
+        Writer writer = writers[subtask];
+        for (Cut cut : cuts.tailMap(checkpointId, false).values()) {
+            cut.remove(subtask);
+        }
+        if (highestSeen > checkpointId) {
+            broken.merge(checkpointId + 1, highestSeen, Math::max);
+        }
+        writer.resetTo(checkpointId);
+    }
+
+    // ------------------------------------------------------------------------
+    //  Helpers
+    // ------------------------------------------------------------------------
+
+    private void seen(long checkpointId) {
+        highestSeen = Math.max(highestSeen, checkpointId);
+    }
+
+    private Cut cut(long checkpointId) {
+        return cuts.computeIfAbsent(checkpointId, id -> new Cut(parallelism));
+    }
+
+    private boolean broken(long checkpointId) {
+        for (long last : broken.headMap(checkpointId, true).values()) {
+            if (last >= checkpointId) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void handedOut(long checkpointId) {
+        lastAligned = checkpointId;
+        cuts.headMap(checkpointId, true).clear();
+        aborted.headSet(checkpointId, true).clear();
+        broken.values().removeIf(last -> last <= checkpointId);
+    }
+
+    private void advanceWatermark(long candidate) {
+        watermark = Math.max(watermark, candidate);
+    }
+
+    /** The minimum over the active writers; a writer that skipped this cut counts as before. */
+    private long alignedWatermark(long checkpointId, Cut cut) {
+        long minimum = Long.MAX_VALUE;
+        boolean active = false;
+        for (int subtask = 0; subtask < parallelism; subtask++) {
+            Writer writer = writers[subtask];
+            EncodedReport report = cut.reports[subtask];
+            if (report != null) {
+                writer.watermark = report.watermark();
+                writer.idle = report.idle();
+            } else if (writer.finishedBefore(checkpointId)) {
+                continue;
+            }
+            if (!writer.idle) {
+                active = true;
+                minimum = Math.min(minimum, writer.watermark);
+            }
+        }
+        return active ? minimum : Long.MIN_VALUE;
+    }
+
+    /** What is known of one writer subtask. */
+    private static final class Writer {
+
+        private int attempt = NEVER;
+
+        /** Last checkpoint it reported, or was restored from. */
+        private long lastReported = NEVER;
+
+        /** The checkpoint it was last reset to. */
+        private long resetTo = NEVER;
+
+        /** What it replayed, until that is recovered. */
+        private List<EncodedReport> replay;
+
+        private boolean readyWithoutReplay;
+
+        /** The checkpoint with its last data; {@link #NEVER} while it may have more. */
+        private long finishedSince = NEVER;
+
+        /** The last checkpoint that it need not take part in: it may have been reset since. */
+        private long finishedUntil = NEVER;
+
+        private long watermark = Long.MIN_VALUE;
+        private boolean idle;
+
+        private void finished(long since) {
+            finishedSince = since;
+            finishedUntil = Long.MAX_VALUE;
+        }
+
+        private void running() {
+            // What it skipped before it was reset stays skipped.
+            if (finishedUntil == Long.MAX_VALUE) {
+                finishedSince = NEVER;
+                finishedUntil = NEVER;
+            }
+        }
+
+        private boolean finishedBefore(long checkpointId) {
+            return finishedSince != NEVER
+                    && finishedSince < checkpointId
+                    && checkpointId <= finishedUntil;
+        }
+
+        private void resetTo(long checkpointId) {
+            resetTo = checkpointId;
+            lastReported = Math.min(lastReported, checkpointId);
+            replay = null;
+            readyWithoutReplay = false;
+            if (finishedSince > checkpointId) {
+                finishedSince = NEVER;
+                finishedUntil = NEVER;
+            } else if (finishedSince != NEVER) {
+                finishedUntil = checkpointId;
+            }
+        }
+    }
+
+    /** The reports for one checkpoint, one per writer. */
+    private static final class Cut {
+
+        private final EncodedReport[] reports;
+        private final int[] attempts;
+        private int flagged;
+
+        private Cut(int parallelism) {
+            this.reports = new EncodedReport[parallelism];
+            this.attempts = new int[parallelism];
+            Arrays.fill(attempts, NEVER);
+        }
+
+        private void put(int subtask, int attempt, EncodedReport report) {
+            remove(subtask);
+            reports[subtask] = report;
+            attempts[subtask] = attempt;
+            flagged += report.savepoint() ? 1 : 0;
+        }
+
+        private void remove(int subtask) {
+            if (reports[subtask] != null && reports[subtask].savepoint()) {
+                flagged--;
+            }
+            reports[subtask] = null;
+        }
+
+        private Deque<CommitBatch.Entry> entries() {
+            Deque<CommitBatch.Entry> entries = new ArrayDeque<>();
+            for (int subtask = 0; subtask < reports.length; subtask++) {
+                if (reports[subtask] != null && reports[subtask].committableCount() > 0) {
+                    entries.add(
+                            new CommitBatch.Entry(subtask, attempts[subtask], reports[subtask]));
+                    reports[subtask] = null;
+                }
+            }
+            return entries;
+        }
+    }
+
+    /** A6: the replayed reports for one checkpoint, any number per writer. */
+    private static final class RestoredCut {
+
+        private final Deque<CommitBatch.Entry> entries = new ArrayDeque<>();
+        private int reports;
+        private int flagged;
+        private long minimum = Long.MAX_VALUE;
+        private boolean active;
+
+        private void add(int subtask, int attempt, EncodedReport report) {
+            reports++;
+            flagged += report.savepoint() ? 1 : 0;
+            if (!report.idle()) {
+                active = true;
+                minimum = Math.min(minimum, report.watermark());
+            }
+            if (report.committableCount() > 0) {
+                entries.add(new CommitBatch.Entry(subtask, attempt, report));
+            }
+        }
+
+        private long watermark() {
+            return active ? minimum : Long.MIN_VALUE;
+        }
+    }
+}

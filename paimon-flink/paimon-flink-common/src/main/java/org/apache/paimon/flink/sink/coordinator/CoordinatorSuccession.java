@@ -1,0 +1,221 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.sink.coordinator;
+
+import org.apache.paimon.flink.sink.Committable;
+import org.apache.paimon.flink.sink.Committer;
+import org.apache.paimon.manifest.ManifestCommittable;
+import org.apache.paimon.table.FileStoreTable;
+import org.apache.paimon.utils.ThreadEventLoop;
+
+import org.apache.flink.runtime.jobgraph.OperatorID;
+import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
+import org.apache.flink.runtime.operators.coordination.CoordinationRequestHandler;
+import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
+import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
+import org.apache.flink.runtime.operators.coordination.OperatorEvent;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import javax.annotation.Nullable;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * The coordinator that Flink sees: one {@link CommittingWriteOperatorCoordinator} after the other,
+ * a new one at each reset to a checkpoint.
+ *
+ * <p><b>Why not Flink's {@code RecreateOnResetOperatorCoordinator}.</b> It passes no coordination
+ * requests on (T2 needs them), and starts the next coordinator after a time-out even when the
+ * previous one still commits (A7 forbids it). Here the next one starts at once, queues its calls,
+ * and waits on its own thread for the previous one's to be dead.
+ *
+ * <p><b>Threads.</b> Flink calls on the JobManager's main thread, which never waits here: a
+ * predecessor is closed on a thread of its own.
+ *
+ * <p>A1: what was aborted is remembered from life to life, because a checkpoint taken before the
+ * abort still carries the flag and would replay it. A JobManager that dies forgets it.
+ */
+public final class CoordinatorSuccession
+        implements OperatorCoordinator, CoordinationRequestHandler {
+
+    private static final Logger LOG = LoggerFactory.getLogger(CoordinatorSuccession.class);
+
+    /** More aborts than this within the life of one JobManager forget the oldest. */
+    private static final int MAX_REMEMBERED_ABORTS = 1_024;
+
+    private final Lives lives;
+
+    /** Ids of the newest aborted checkpoints and savepoints, oldest first. */
+    private final Set<Long> aborted = new LinkedHashSet<>();
+
+    private CommittingWriteOperatorCoordinator current;
+    private boolean started;
+    private boolean closed;
+
+    CoordinatorSuccession(Lives lives) {
+        this.lives = lives;
+        this.current = lives.begin(new ArrayList<>());
+    }
+
+    /** Makes the next coordinator. */
+    interface Lives {
+
+        CommittingWriteOperatorCoordinator begin(Collection<Long> abortedSavepoints);
+    }
+
+    @Override
+    public void start() {
+        started = true;
+        current.start();
+    }
+
+    @Override
+    public void resetToCheckpoint(long checkpointId, @Nullable byte[] checkpointData) {
+        if (closed) {
+            return;
+        }
+        if (!started) {
+            current.resetToCheckpoint(checkpointId, checkpointData);
+            return;
+        }
+        LOG.info("Resetting to checkpoint {}.", checkpointId);
+        closeInBackground(current);
+        current = lives.begin(new ArrayList<>(aborted));
+        current.resetToCheckpoint(checkpointId, checkpointData);
+        current.start();
+    }
+
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            closeInBackground(current);
+        }
+    }
+
+    private static void closeInBackground(CommittingWriteOperatorCoordinator predecessor) {
+        predecessor.quiesce();
+        Thread closer =
+                new Thread(
+                        () -> {
+                            try {
+                                predecessor.close();
+                            } catch (Throwable t) {
+                                LOG.warn("Closing the previous coordinator failed.", t);
+                            }
+                        },
+                        "paimon-coordinator-closer");
+        closer.setDaemon(true);
+        closer.start();
+    }
+
+    // ------------------------------------------------------------------------
+    //  Passed on to the current life
+    // ------------------------------------------------------------------------
+
+    @Override
+    public void notifyCheckpointAborted(long checkpointId) {
+        aborted.add(checkpointId);
+        if (aborted.size() > MAX_REMEMBERED_ABORTS) {
+            aborted.remove(aborted.iterator().next());
+        }
+        current.notifyCheckpointAborted(checkpointId);
+    }
+
+    @Override
+    public void notifyCheckpointComplete(long checkpointId) {
+        current.notifyCheckpointComplete(checkpointId);
+    }
+
+    @Override
+    public void checkpointCoordinator(long checkpointId, CompletableFuture<byte[]> result) {
+        current.checkpointCoordinator(checkpointId, result);
+    }
+
+    @Override
+    public void handleEventFromOperator(int subtask, int attemptNumber, OperatorEvent event) {
+        current.handleEventFromOperator(subtask, attemptNumber, event);
+    }
+
+    @Override
+    public CompletableFuture<CoordinationResponse> handleCoordinationRequest(
+            CoordinationRequest request) {
+        return current.handleCoordinationRequest(request);
+    }
+
+    @Override
+    public void subtaskReset(int subtask, long checkpointId) {
+        current.subtaskReset(subtask, checkpointId);
+    }
+
+    @Override
+    public void executionAttemptFailed(int subtask, int attemptNumber, @Nullable Throwable reason) {
+        current.executionAttemptFailed(subtask, attemptNumber, reason);
+    }
+
+    @Override
+    public void executionAttemptReady(int subtask, int attemptNumber, SubtaskGateway gateway) {
+        current.executionAttemptReady(subtask, attemptNumber, gateway);
+    }
+
+    /** Travels within the job graph and makes the coordinator on the JobManager. */
+    public static final class Provider implements OperatorCoordinator.Provider {
+
+        private static final long serialVersionUID = 1L;
+
+        private final OperatorID operatorId;
+        private final TableCommitterOpener committerOpener;
+        private final String initialCommitUser;
+        private final Duration closeDeadline;
+
+        public Provider(
+                OperatorID operatorId,
+                FileStoreTable table,
+                Committer.Factory<Committable, ManifestCommittable> committerFactory,
+                String initialCommitUser) {
+            this.operatorId = operatorId;
+            this.committerOpener = new TableCommitterOpener(table, committerFactory);
+            this.initialCommitUser = initialCommitUser;
+            this.closeDeadline = CoordinatorCommitOptions.closeTimeout(table.options());
+        }
+
+        @Override
+        public OperatorID getOperatorId() {
+            return operatorId;
+        }
+
+        @Override
+        public OperatorCoordinator create(Context context) {
+            return new CoordinatorSuccession(
+                    aborted ->
+                            new CommittingWriteOperatorCoordinator(
+                                    context,
+                                    committerOpener,
+                                    initialCommitUser,
+                                    closeDeadline,
+                                    onFailure ->
+                                            ThreadEventLoop.start(
+                                                    "paimon-committer-" + operatorId,
+                                                    context.getUserCodeClassloader(),
+                                                    onFailure),
+                                    aborted));
+        }
+    }
+}

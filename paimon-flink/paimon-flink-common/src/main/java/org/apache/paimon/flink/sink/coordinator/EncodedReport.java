@@ -1,0 +1,140 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.sink.coordinator;
+
+import org.apache.flink.core.io.SimpleVersionedSerialization;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/**
+ * One report as the bytes of {@link CheckpointCommittablesSerializer}, with a header that can be
+ * read as it lies.
+ *
+ * <p>The writer encodes a report once and keeps, persists and sends the same bytes; the coordinator
+ * looks at the header only and decodes the committables when it commits them, so that a pending
+ * checkpoint costs little more than its bytes.
+ *
+ * <p>Immutable. The layout is checked on the way in ({@link #of}), so the readers cannot fail; what
+ * a committable holds is seen only by {@link #decode}.
+ */
+public final class EncodedReport {
+
+    private final int version;
+    private final byte[] serialized;
+
+    private EncodedReport(int version, byte[] serialized) {
+        this.version = version;
+        this.serialized = serialized;
+    }
+
+    /**
+     * @throws IOException S2: when the version is unknown or the layout is broken
+     */
+    public static EncodedReport of(int version, byte[] serialized) throws IOException {
+        CheckpointCommittablesSerializer.validate(version, serialized);
+        return new EncodedReport(version, serialized);
+    }
+
+    public static EncodedReport encode(
+            CheckpointCommittables report, CheckpointCommittablesSerializer serializer)
+            throws IOException {
+        return new EncodedReport(serializer.getVersion(), serializer.serialize(report));
+    }
+
+    /** Reads one element of the writer's state: version (int), length (int) and bytes. */
+    public static EncodedReport fromState(byte[] element) throws IOException {
+        if (element.length < 2 * Integer.BYTES) {
+            throw new IOException(
+                    String.format(
+                            "An element of the writer's state has %d bytes, its frame alone takes"
+                                    + " %d.",
+                            element.length, 2 * Integer.BYTES));
+        }
+        ByteBuffer in = ByteBuffer.wrap(element);
+        int version = in.getInt();
+        int length = in.getInt();
+        if (length != in.remaining()) {
+            throw new IOException(
+                    String.format(
+                            "An element of the writer's state (version %d) claims %d bytes, %d are"
+                                    + " there.",
+                            version, length, in.remaining()));
+        }
+        byte[] serialized = new byte[length];
+        in.get(serialized);
+        return of(version, serialized);
+    }
+
+    /** S3: the frame of {@link SimpleVersionedSerialization}, as the base release writes it. */
+    public byte[] toState() {
+        return ByteBuffer.allocate(2 * Integer.BYTES + serialized.length)
+                .putInt(version)
+                .putInt(serialized.length)
+                .put(serialized)
+                .array();
+    }
+
+    public int version() {
+        return version;
+    }
+
+    /** The bytes themselves, not a copy: not to be changed. */
+    public byte[] serialized() {
+        return serialized;
+    }
+
+    public long checkpointId() {
+        return CheckpointCommittablesSerializer.checkpointId(serialized);
+    }
+
+    public long watermark() {
+        return CheckpointCommittablesSerializer.watermark(serialized);
+    }
+
+    public boolean idle() {
+        return CheckpointCommittablesSerializer.idle(version, serialized);
+    }
+
+    public boolean savepoint() {
+        return CheckpointCommittablesSerializer.savepoint(version, serialized);
+    }
+
+    public int committableCount() {
+        return CheckpointCommittablesSerializer.committableCount(version, serialized);
+    }
+
+    /** A1: the same report for a savepoint that was withdrawn. */
+    public EncodedReport withdrawn() {
+        return savepoint()
+                ? new EncodedReport(
+                        version,
+                        CheckpointCommittablesSerializer.withoutSavepointFlag(version, serialized))
+                : this;
+    }
+
+    public CheckpointCommittables decode(CheckpointCommittablesSerializer serializer)
+            throws IOException {
+        return serializer.deserialize(version, serialized);
+    }
+
+    @Override
+    public String toString() {
+        return String.format(
+                "EncodedReport{checkpoint %d, %d committables, %d bytes%s}",
+                checkpointId(),
+                committableCount(),
+                serialized.length,
+                savepoint() ? ", savepoint" : "");
+    }
+}
