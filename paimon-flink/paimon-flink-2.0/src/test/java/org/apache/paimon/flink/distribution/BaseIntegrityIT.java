@@ -31,7 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class BaseIntegrityIT {
 
-    private static final long DEADLINE_SECONDS = 120;
+    private static final long DEADLINE_SECONDS = 300;
 
     @TempDir private Path folder;
 
