@@ -14,6 +14,7 @@ package org.apache.paimon.flink.cluster;
 
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -27,6 +28,7 @@ public final class Await {
 
     private static final long PAUSE_MILLIS = 100;
     private static final long TELL_MILLIS = 5_000;
+    private static final int BRIEF = 140;
 
     private final String what;
     private final Duration limit;
@@ -89,7 +91,7 @@ public final class Await {
                 progress.accept(
                         String.format(
                                 "still waiting for %s (%d s); seen: %s",
-                                what, elapsed / 1000, seen));
+                                what, elapsed / 1000, brief(seen)));
                 tell += TELL_MILLIS;
             }
             pause();
@@ -103,6 +105,16 @@ public final class Await {
                         seen,
                         lookAt),
                 cause);
+    }
+
+    /** What was seen, fit for one line of a terminal. */
+    private static String brief(Object seen) {
+        Object value = seen instanceof Optional ? ((Optional<?>) seen).orElse(null) : seen;
+        if (value instanceof ClusterException) {
+            value = ((ClusterException) value).getMessage();
+        }
+        String text = value == null ? "nothing yet" : value.toString().replaceAll("\\s+", " ");
+        return text.length() <= BRIEF ? text : text.substring(0, BRIEF) + "...";
     }
 
     private static long millisSince(long nanos) {

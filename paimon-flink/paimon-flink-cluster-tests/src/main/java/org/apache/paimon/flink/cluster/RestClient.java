@@ -109,12 +109,12 @@ public final class RestClient {
                 .holds(() -> jobState(job), state::equals);
     }
 
-    /** The latest failure of the job in one line, or a word that says there is none. */
+    /** The innermost cause of the job's latest failure in one line; empty if it never failed. */
     public String rootCause(String job) {
         JsonNode entries = get("/jobs/" + job + "/exceptions").path("exceptionHistory");
         JsonNode latest = entries.path("entries").path(0);
         if (latest.isMissingNode()) {
-            return "none recorded";
+            return "";
         }
         String trace = latest.path("stacktrace").asText();
         String cause = trace.split("\\R")[0];
@@ -212,16 +212,19 @@ public final class RestClient {
                             + " failed: "
                             + firstLine(operation.path("failure-cause").path("stack-trace")));
         }
-        String location = text(operation, "location");
-        // The answer does not say which checkpoint id the savepoint got; the statistics do, by
-        // path.
-        Checkpoint entry =
-                Await.until("savepoint " + location + " in the statistics", limit)
-                        .holds(
-                                () -> checkpoints(job).at(location),
-                                found -> found.isPresent() && found.get().id() > 0)
-                        .get();
-        return new Savepoint(entry.id(), location);
+        return savepointAt(job, text(operation, "location"), limit);
+    }
+
+    /**
+     * Finds out which checkpoint id a completed savepoint has: the statistics know, by its path.
+     */
+    public Savepoint savepointAt(String job, String location, Duration limit) {
+        long id =
+                Await.until("savepoint " + location + " in the statistics of job " + job, limit)
+                        .holds(() -> checkpoints(job).at(location), Optional::isPresent)
+                        .get()
+                        .id();
+        return new Savepoint(id, location);
     }
 
     // ------------------------------------------------------------------------------------------

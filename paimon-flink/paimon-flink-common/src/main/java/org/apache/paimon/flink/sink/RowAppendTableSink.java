@@ -87,6 +87,7 @@ public class RowAppendTableSink extends AppendTableSink<InternalRow> {
         StreamExecutionEnvironment env = written.getExecutionEnvironment();
         CoordinatorCommitPreconditions.checkTable(table);
         CoordinatorCommitPreconditions.checkJob(isStreaming(env), env.getCheckpointConfig());
+        assertStreamingConfiguration(env);
         CoordinatorCommitPreconditions.checkBoundedSources(
                 env.getConfiguration()
                         .get(CheckpointingOptions.ENABLE_CHECKPOINTS_AFTER_TASKS_FINISH),

@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.Arrays;
 import java.util.Iterator;
+import java.util.Locale;
 
 /** The command line of the demo. {@code tools/demo} adds the first two options itself. */
 final class DemoOptions {
@@ -24,8 +25,19 @@ final class DemoOptions {
     private Path jar;
     private Path directory;
     private int port = 8081;
+    private Ending ending = Ending.CANCEL;
     private boolean keep;
     private boolean json;
+
+    /** How the restored job comes to its end. */
+    enum Ending {
+        /** Cancelled while data flows; counted is what was committed by then. */
+        CANCEL,
+        /** {@code flink stop}: its savepoint must be tagged, and is what is counted. */
+        STOP,
+        /** The source comes to its end, and every number must be there. */
+        FINISH
+    }
 
     private DemoOptions() {}
 
@@ -55,6 +67,9 @@ final class DemoOptions {
                     break;
                 case "--port":
                     options.port = port(value(option, words));
+                    break;
+                case "--end":
+                    options.ending = ending(value(option, words));
                     break;
                 case "--keep":
                     options.keep = true;
@@ -102,6 +117,15 @@ final class DemoOptions {
                 "option --port needs a number from 1 to 65535, not '" + text + "'");
     }
 
+    private static Ending ending(String text) throws UsageException {
+        for (Ending ending : Ending.values()) {
+            if (ending.name().toLowerCase(Locale.ROOT).equals(text)) {
+                return ending;
+            }
+        }
+        throw new UsageException("option --end needs cancel, stop or finish, not '" + text + "'");
+    }
+
     /** The folder with the jars of a Flink cluster. */
     Path flink() {
         return flink;
@@ -120,6 +144,10 @@ final class DemoOptions {
     /** Preferred port of the Web UI. */
     int port() {
         return port;
+    }
+
+    Ending ending() {
+        return ending;
     }
 
     boolean keep() {

@@ -20,7 +20,8 @@ import java.util.function.LongSupplier;
 
 /**
  * Tells a list of steps while it runs them: number, elapsed time, title, what happens, how long it
- * took. The first step that throws ends the story. Not thread-safe.
+ * took. The first step that throws ends the story. One thread tells it; another may {@link
+ * #interrupt()} it, after which nothing is told any more.
  */
 final class Story {
 
@@ -31,6 +32,9 @@ final class Story {
     private final long start;
     private final List<Step> steps = new ArrayList<>();
     private final List<Verdict.StepResult> results = new ArrayList<>();
+
+    private String current = "before the first step";
+    private boolean interrupted;
 
     Story(PrintStream out, LongSupplier millis) {
         this.out = out;
@@ -58,44 +62,69 @@ final class Story {
         return this;
     }
 
-    /** One line of what happens within the current step. */
+    /** What happens within the current step, line by line. */
     void tell(String format, Object... arguments) {
         String text =
                 arguments.length == 0 ? format : String.format(Locale.ROOT, format, arguments);
         for (String line : text.split("\\R")) {
-            out.println(INDENT + line);
+            print(INDENT + line);
         }
-        out.flush();
+    }
+
+    private synchronized void print(String line) {
+        if (!interrupted) {
+            out.println(line);
+            out.flush();
+        }
     }
 
     /** Runs all steps, or up to the first that fails, and judges. */
     Verdict run() {
-        int number = 0;
         for (Step step : steps) {
-            number++;
+            begin(step);
             long begin = millis.getAsLong();
-            out.printf(
-                    Locale.ROOT,
-                    "[%2d/%d %s] %s%n",
-                    number,
-                    steps.size(),
-                    clock(begin - start),
-                    step.title);
-            out.flush();
+            String failure = null;
             try {
                 step.action.run();
             } catch (Exception e) {
-                long took = millis.getAsLong() - begin;
-                results.add(new Verdict.StepResult(step.title, took));
-                String reason = e.getMessage() == null ? e.toString() : e.getMessage();
-                tell("FAILED: %s", reason);
-                return Verdict.failed(results, number, steps.size(), reason, elapsed());
+                failure = e.getMessage() == null ? e.toString() : e.getMessage();
             }
             long took = millis.getAsLong() - begin;
-            results.add(new Verdict.StepResult(step.title, took));
+            end(new Verdict.StepResult(step.title, took));
+            if (failure != null) {
+                tell("FAILED: %s", failure);
+                return Verdict.failed(results, results.size(), steps.size(), failure, elapsed());
+            }
             tell("done in %.1f s", took / 1000.0);
         }
         return Verdict.ok(results, elapsed());
+    }
+
+    /** Silences the story where it is, and judges. */
+    synchronized Verdict interrupt() {
+        interrupted = true;
+        return Verdict.interrupted(
+                results, results.size() + 1, steps.size(), current, millis.getAsLong() - start);
+    }
+
+    synchronized boolean isInterrupted() {
+        return interrupted;
+    }
+
+    private synchronized void begin(Step step) {
+        current = step.title;
+        print(
+                String.format(
+                        Locale.ROOT,
+                        "[%2d/%d %s] %s",
+                        results.size() + 1,
+                        steps.size(),
+                        clock(elapsed()),
+                        step.title));
+    }
+
+    private synchronized void end(Verdict.StepResult result) {
+        results.add(result);
     }
 
     private long elapsed() {

@@ -49,6 +49,14 @@ final class Verdict {
         return new Verdict(steps, failedStep, stepCount, reason, millis);
     }
 
+    /** The story was cut short from outside. */
+    static Verdict interrupted(
+            List<StepResult> steps, int step, int stepCount, String title, long millis) {
+        List<StepResult> all = new ArrayList<>(steps);
+        all.add(new StepResult(title, 0));
+        return new Verdict(all, step, stepCount, "interrupted", millis);
+    }
+
     boolean isOk() {
         return failedStep == 0;
     }
