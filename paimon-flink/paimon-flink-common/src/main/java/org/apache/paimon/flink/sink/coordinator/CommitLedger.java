@@ -42,7 +42,8 @@ import java.util.TreeSet;
  *   align(k)                checkpoint k completed: everything up to k, as batches
  *   abort(k)                checkpoint or savepoint k will never complete
  *   reset(i, r)             writer i goes back to checkpoint r and will replay
- *   readyWithoutReplay(i)   writer i runs and sent no replay: it was finished when r was taken
+ *   ready(i)                writer i begins to initialise: its replay is to come, unless it had
+ *                           finished when r was taken
  * </pre>
  *
  * <p><b>Model.</b> All reports for checkpoint k are the <i>cut</i> k. A cut leaves the ledger when
@@ -111,19 +112,14 @@ final class CommitLedger {
 
     /** Whether every writer has replayed or is known to have finished. */
     boolean replaysComplete() {
-        for (Writer writer : writers) {
-            if (writer.replay == null && !writer.readyWithoutReplay) {
-                return false;
-            }
-        }
-        return true;
+        return replaysMissing() == 0;
     }
 
     /** How many writers have neither replayed nor finished yet. */
     int replaysMissing() {
         int missing = 0;
         for (Writer writer : writers) {
-            missing += writer.replay == null && !writer.readyWithoutReplay ? 1 : 0;
+            missing += writer.replay == null && !writer.runsWithoutReplay ? 1 : 0;
         }
         return missing;
     }
@@ -161,10 +157,11 @@ final class CommitLedger {
             }
         }
         writer.attempt = attempt;
+        writer.replayed = true;
         writer.lastReported = restoredCheckpointId;
         if (restoring()) {
             writer.replay = reports;
-            writer.readyWithoutReplay = false;
+            writer.runsWithoutReplay = false;
             return;
         }
         // A region failover: the other writers went on, and so did the commits. What this writer
@@ -177,17 +174,11 @@ final class CommitLedger {
     }
 
     /**
-     * E4: an attempt runs and has not replayed. In a restore that is a writer whose vertex had
-     * finished; in a region failover it is one that had finished before. Otherwise its replay was
-     * lost, which its first report will show (W1).
+     * An attempt begins to initialise. Flink says so before the attempt can have sent anything, so
+     * a missing replay means nothing yet; see {@link #triggered}.
      */
-    void readyWithoutReplay(int subtask) {
-        Writer writer = writers[subtask];
-        if (restoring()) {
-            writer.readyWithoutReplay = writer.replay == null;
-        } else if (writer.finishedSince != NEVER) {
-            writer.finishedUntil = Long.MAX_VALUE;
-        }
+    void ready(int subtask) {
+        writers[subtask].ready = true;
     }
 
     /**
@@ -204,7 +195,7 @@ final class CommitLedger {
         NavigableMap<Long, RestoredCut> restored = new TreeMap<>();
         for (int subtask = 0; subtask < parallelism; subtask++) {
             Writer writer = writers[subtask];
-            if (writer.readyWithoutReplay) {
+            if (writer.runsWithoutReplay) {
                 writer.finished(restoring);
             } else {
                 for (EncodedReport report : writer.replay) {
@@ -213,7 +204,7 @@ final class CommitLedger {
                 }
             }
             writer.replay = null;
-            writer.readyWithoutReplay = false;
+            writer.runsWithoutReplay = false;
         }
 
         RestoredCut restoredCheckpoint = restored.get(restoring);
@@ -236,7 +227,7 @@ final class CommitLedger {
         int without = 0;
         int last = 0;
         for (int subtask = 0; subtask < parallelism; subtask++) {
-            if (writers[subtask].readyWithoutReplay) {
+            if (writers[subtask].runsWithoutReplay) {
                 without++;
                 last = subtask;
             }
@@ -257,9 +248,27 @@ final class CommitLedger {
     //  Checkpoints
     // ------------------------------------------------------------------------
 
-    /** A checkpoint or savepoint is about to be taken: no writer has reported it yet. */
+    /**
+     * A checkpoint or savepoint is about to be taken: no writer has reported it yet.
+     *
+     * <p>E4: Flink triggers only while all tasks run (or have finished), and what a task has sent
+     * before it ran is here by then. So an attempt that has begun and not replayed is one whose
+     * vertex had finished, which is redeployed without its operators. (A checkpoint that a restart
+     * has aborted may still be announced, but before any new attempt begins.)
+     */
     void triggered(long checkpointId) {
         seen(checkpointId);
+        for (Writer writer : writers) {
+            if (!writer.ready || writer.replayed) {
+                continue;
+            }
+            if (restoring()) {
+                writer.runsWithoutReplay = true;
+            } else if (writer.finishedSince != NEVER) {
+                writer.finishedUntil = Long.MAX_VALUE;
+            }
+            // Otherwise its replay was lost, which its first report will show (W1).
+        }
     }
 
     /**
@@ -468,7 +477,13 @@ final class CommitLedger {
         /** What it replayed, until that is recovered. */
         private List<EncodedReport> replay;
 
-        private boolean readyWithoutReplay;
+        /** Whether its attempt has begun, and whether that has replayed. */
+        private boolean ready;
+
+        private boolean replayed;
+
+        /** In a restore: its vertex had finished. */
+        private boolean runsWithoutReplay;
 
         /** The checkpoint with its last data; {@link #NEVER} while it may have more. */
         private long finishedSince = NEVER;
@@ -502,7 +517,9 @@ final class CommitLedger {
             resetTo = checkpointId;
             lastReported = Math.min(lastReported, checkpointId);
             replay = null;
-            readyWithoutReplay = false;
+            ready = false;
+            replayed = false;
+            runsWithoutReplay = false;
             if (finishedSince > checkpointId) {
                 finishedSince = NEVER;
                 finishedUntil = NEVER;
