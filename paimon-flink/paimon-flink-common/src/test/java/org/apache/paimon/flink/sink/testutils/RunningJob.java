@@ -204,12 +204,20 @@ public final class RunningJob {
         return new ArrayList<>(attempts.values());
     }
 
+    /** Fails at once when the job ends before the condition is fulfilled. */
     public void awaitGraph(String cause, Predicate<AccessExecutionGraph> predicate) {
         Awaitility.await(cause)
                 .atMost(DEADLINE)
                 .pollDelay(Duration.ZERO)
                 .pollInterval(Duration.ofMillis(20))
+                .failFast(
+                        "the job ended instead", () -> ended(predicate))
                 .until(this::graph, predicate::test);
+    }
+
+    private boolean ended(Predicate<AccessExecutionGraph> predicate) throws Exception {
+        AccessExecutionGraph graph = graph();
+        return graph.getState().isGloballyTerminalState() && !predicate.test(graph);
     }
 
     public AccessExecutionGraph graph() throws Exception {
