@@ -83,12 +83,19 @@ final class CommitLedger {
     /** The checkpoint to recover from; {@link #NEVER} when there is nothing (more) to recover. */
     private long restoring = NEVER;
 
+    /**
+     * How many writers have neither replayed nor finished. Counted, not looked for: it is asked
+     * after each event of each of thousands of writers.
+     */
+    private int replaysMissing;
+
     /** The watermark handed out last; it never goes back within one ledger. */
     private long watermark = Long.MIN_VALUE;
 
     CommitLedger(int parallelism) {
         this.parallelism = parallelism;
         this.writers = new Writer[parallelism];
+        this.replaysMissing = parallelism;
         for (int subtask = 0; subtask < parallelism; subtask++) {
             writers[subtask] = new Writer();
         }
@@ -111,21 +118,12 @@ final class CommitLedger {
 
     /** Whether every writer has replayed or is known to have finished. */
     boolean replaysComplete() {
-        for (Writer writer : writers) {
-            if (writer.replay == null && !writer.readyWithoutReplay) {
-                return false;
-            }
-        }
-        return true;
+        return replaysMissing == 0;
     }
 
     /** How many writers have neither replayed nor finished yet. */
     int replaysMissing() {
-        int missing = 0;
-        for (Writer writer : writers) {
-            missing += writer.replay == null && !writer.readyWithoutReplay ? 1 : 0;
-        }
-        return missing;
+        return replaysMissing;
     }
 
     /**
@@ -163,8 +161,7 @@ final class CommitLedger {
         writer.attempt = attempt;
         writer.lastReported = restoredCheckpointId;
         if (restoring()) {
-            writer.replay = reports;
-            writer.readyWithoutReplay = false;
+            replayed(writer, reports, false);
             return;
         }
         // A region failover: the other writers went on, and so did the commits. What this writer
@@ -184,7 +181,7 @@ final class CommitLedger {
     void readyWithoutReplay(int subtask) {
         Writer writer = writers[subtask];
         if (restoring()) {
-            writer.readyWithoutReplay = writer.replay == null;
+            replayed(writer, writer.replay, writer.replay == null);
         } else if (writer.finishedSince != NEVER) {
             writer.finishedUntil = Long.MAX_VALUE;
         }
@@ -212,8 +209,7 @@ final class CommitLedger {
                             .add(subtask, writer.attempt, report);
                 }
             }
-            writer.replay = null;
-            writer.readyWithoutReplay = false;
+            replayed(writer, null, false);
         }
 
         RestoredCut restoredCheckpoint = restored.get(restoring);
@@ -398,12 +394,22 @@ final class CommitLedger {
         if (highestSeen > checkpointId) {
             broken.merge(checkpointId + 1, highestSeen, Math::max);
         }
+        replayed(writer, null, false);
         writer.resetTo(checkpointId);
     }
 
     // ------------------------------------------------------------------------
     //  Helpers
     // ------------------------------------------------------------------------
+
+    /** The one place that assigns what a writer replayed, so that the count is right. */
+    private void replayed(
+            Writer writer, List<EncodedReport> replay, boolean readyWithoutReplay) {
+        replaysMissing += writer.accountedFor() ? 1 : 0;
+        writer.replay = replay;
+        writer.readyWithoutReplay = readyWithoutReplay;
+        replaysMissing -= writer.accountedFor() ? 1 : 0;
+    }
 
     private void seen(long checkpointId) {
         highestSeen = Math.max(highestSeen, checkpointId);
@@ -479,6 +485,10 @@ final class CommitLedger {
         private long watermark = Long.MIN_VALUE;
         private boolean idle;
 
+        private boolean accountedFor() {
+            return replay != null || readyWithoutReplay;
+        }
+
         private void finished(long since) {
             finishedSince = since;
             finishedUntil = Long.MAX_VALUE;
@@ -501,8 +511,6 @@ final class CommitLedger {
         private void resetTo(long checkpointId) {
             resetTo = checkpointId;
             lastReported = Math.min(lastReported, checkpointId);
-            replay = null;
-            readyWithoutReplay = false;
             if (finishedSince > checkpointId) {
                 finishedSince = NEVER;
                 finishedUntil = NEVER;
