@@ -14,6 +14,8 @@ package org.apache.paimon.tag;
 
 import org.apache.paimon.Snapshot;
 import org.apache.paimon.fs.Path;
+import org.apache.paimon.shade.caffeine2.com.github.benmanes.caffeine.cache.Caffeine;
+import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.tag.testutils.AppendTableFixture;
 import org.apache.paimon.tag.testutils.CountingFileIO;
 import org.apache.paimon.utils.SnapshotManager;
@@ -267,14 +269,19 @@ class OwnSnapshotsTest {
     @Test
     @DisplayName("T10: does not believe a cache that still has the expired snapshot")
     void doesNotBelieveTheCache() throws Exception {
+        FileStoreTable cachingTable = fixture.table();
+        cachingTable.setSnapshotCache(Caffeine.newBuilder().build());
+        SnapshotManager caching = cachingTable.snapshotManager();
         fixture.commit(ME, 5, 1);
         fixture.commit(OTHER, 1, 2);
-        assertThat(own.find(5)).isPresent();
-        snapshots.snapshot(1);
+        caching.snapshot(1);
         deleteSnapshots(1, 1);
+        assertThat(caching.tryGetSnapshot(1).commitUser()).as("the cache is stale").isEqualTo(ME);
 
-        assertThat(own.find(5)).isEmpty();
-        assertThat(own.findAfter(0, 5)).isEmpty();
+        OwnSnapshots beforeTheCache = new OwnSnapshots(caching, ME);
+        assertThat(beforeTheCache.find(5)).isEmpty();
+        assertThat(beforeTheCache.findAfter(0, 5)).isEmpty();
+        assertThat(beforeTheCache.latestIdentifier()).isEmpty();
     }
 
     @Test

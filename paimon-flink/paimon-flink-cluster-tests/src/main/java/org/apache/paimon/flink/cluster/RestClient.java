@@ -109,12 +109,12 @@ public final class RestClient {
                 .holds(() -> jobState(job), state::equals);
     }
 
-    /** The latest failure of the job in one line, or a word that says there is none. */
+    /** The innermost cause of the job's latest failure in one line; empty if it never failed. */
     public String rootCause(String job) {
         JsonNode entries = get("/jobs/" + job + "/exceptions").path("exceptionHistory");
         JsonNode latest = entries.path("entries").path(0);
         if (latest.isMissingNode()) {
-            return "none recorded";
+            return "";
         }
         String trace = latest.path("stacktrace").asText();
         String cause = trace.split("\\R")[0];

@@ -19,6 +19,7 @@ import org.apache.paimon.flink.sink.coordinator.CheckpointCommittablesSerializer
 import org.apache.paimon.flink.sink.coordinator.CoordinationResponseUtils;
 import org.apache.paimon.flink.sink.coordinator.EncodedReport;
 import org.apache.paimon.flink.sink.coordinator.WriterEventSender;
+import org.apache.paimon.flink.sink.coordinator.WriterReports;
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.table.sink.CommitMessageSerializer;
 
@@ -50,10 +51,7 @@ import org.slf4j.LoggerFactory;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.List;
-import java.util.NavigableMap;
-import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 
@@ -99,24 +97,13 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
     private transient CheckpointCommittablesSerializer serializer;
     private transient WriterEventSender sender;
 
-    /** Reports that the state has to keep, by checkpoint. */
-    private transient NavigableMap<Long, EncodedReport> pendingReports;
+    private transient WriterReports reports;
 
     /** What was flushed for the checkpoint that is being taken. */
     private transient List<Committable> flushed;
 
     private transient long currentWatermark;
     private transient boolean currentIdle;
-    private transient boolean endOfInput;
-
-    /** The first checkpoint after the end of input; {@link #NONE} before. */
-    private transient long finalCheckpoint;
-
-    /** The savepoint that the job stops with; {@link #NONE} when it does not. */
-    private transient long stopSavepoint;
-
-    /** The last checkpoint that this attempt was told is complete. */
-    private transient long lastCompleted;
 
     /**
      * @param flagSavepoints whether reports for savepoints carry the flag
@@ -144,12 +131,9 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
                 new CheckpointCommittablesSerializer(
                         new CommittableSerializer(new CommitMessageSerializer()));
         sender = new WriterEventSender(operatorEventGateway);
-        pendingReports = new TreeMap<>();
+        reports = new WriterReports();
         flushed = new ArrayList<>();
         currentWatermark = Long.MIN_VALUE;
-        finalCheckpoint = NONE;
-        stopSavepoint = NONE;
-        lastCompleted = NONE;
 
         pendingReportsState =
                 context.getOperatorStateStore()
@@ -190,15 +174,12 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
         SnapshotType type = checkpointOptions.getCheckpointType();
         EncodedReport report = closeReport(checkpointId, flagSavepoints && type.isSavepoint());
         if (type.isSavepoint() && ((SavepointType) type).isSynchronous()) {
-            stopSavepoint = checkpointId;
-        }
-        if (endOfInput && finalCheckpoint == NONE) {
-            finalCheckpoint = checkpointId;
+            reports.stopsWith(checkpointId);
         }
 
         OperatorSnapshotFutures futures =
                 super.snapshotState(checkpointId, timestamp, checkpointOptions, factory);
-        if (endOfInput) {
+        if (reports.inputEnded()) {
             sender.reportEndOfInput(report);
         } else {
             sender.report(report);
@@ -213,32 +194,21 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
                                 checkpointId, flushed, currentWatermark, currentIdle, savepoint),
                         serializer);
         flushed = new ArrayList<>();
-        pendingReports.put(checkpointId, report);
+        reports.add(report);
         return report;
     }
 
     @Override
     public void snapshotState(StateSnapshotContext context) throws Exception {
         super.snapshotState(context);
-        List<byte[]> elements = new ArrayList<>(pendingReports.size());
-        for (EncodedReport report : pendingReports.values()) {
-            elements.add(report.toState());
-        }
-        pendingReportsState.update(elements);
+        pendingReportsState.update(reports.toState());
     }
 
-    /**
-     * Forgets the reports up to the checkpoint that completed before this one. Those up to this one
-     * may not be committed yet, and a savepoint that is under way has to hold them; the checkpoint
-     * after a completed one, however, is triggered only when the coordinator has committed it.
-     */
+    /** T2, E3: returns only after the commit when this writer ends with the checkpoint. */
     @Override
     public void notifyCheckpointComplete(long checkpointId) throws Exception {
         super.notifyCheckpointComplete(checkpointId);
-        pendingReports.headMap(lastCompleted, true).clear();
-        lastCompleted = Math.max(lastCompleted, checkpointId);
-        if (checkpointId == stopSavepoint
-                || (finalCheckpoint != NONE && checkpointId >= finalCheckpoint)) {
+        if (reports.completed(checkpointId)) {
             awaitCommit(checkpointId);
         }
     }
@@ -247,11 +217,11 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
     @Override
     public void notifyCheckpointAborted(long checkpointId) throws Exception {
         super.notifyCheckpointAborted(checkpointId);
-        pendingReports.computeIfPresent(checkpointId, (id, report) -> report.withdrawn());
+        reports.aborted(checkpointId);
     }
 
     Collection<EncodedReport> pendingReports() {
-        return Collections.unmodifiableCollection(pendingReports.values());
+        return reports.pending();
     }
 
     // ------------------------------------------------------------------------
@@ -284,7 +254,7 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
                             table.name(),
                             CheckpointingOptions.ENABLE_CHECKPOINTS_AFTER_TASKS_FINISH.key()));
         }
-        endOfInput = true;
+        reports.endInput();
     }
 
     @Override

@@ -83,6 +83,7 @@ public final class Demo {
     private RestClient.Savepoint first;
     private RestClient.Savepoint second;
     private TableDirectory.Snapshot beforeRollback;
+    private String lastFailure = "";
 
     /** Whether the verdict is out. */
     private volatile boolean told;
@@ -223,7 +224,7 @@ public final class Demo {
                         .slotsPerTaskManager(SLOTS)
                         .restPort(options.port())
                         .config("restart-strategy.type", "fixed-delay")
-                        .config("restart-strategy.fixed-delay.attempts", 100)
+                        .config("restart-strategy.fixed-delay.attempts", 20)
                         .config("restart-strategy.fixed-delay.delay", "500 ms")
                         .listener(story::tell)
                         .start(CLUSTER_LIMIT);
@@ -281,7 +282,7 @@ public final class Demo {
                 Await.until("the first two commits", LIMIT)
                         .unless(this::requireJobAlive)
                         .lookAt(logs())
-                        .telling(story::tell)
+                        .telling(this::tellWait)
                         .holds(table::latest, s -> s.isPresent() && s.get().id() >= 2)
                         .get();
         story.tell("%s", snapshot);
@@ -294,7 +295,7 @@ public final class Demo {
                 Await.until("tag " + name, LIMIT)
                         .unless(this::requireJobAlive)
                         .lookAt(logs())
-                        .telling(story::tell)
+                        .telling(this::tellWait)
                         .holds(
                                 () -> Optional.ofNullable(table.tags().get(name)),
                                 Optional::isPresent)
@@ -367,13 +368,14 @@ public final class Demo {
         require(lost < before.size(), "all tasks are on %s: nothing could survive", victim);
         cluster.kill(victim);
         Map<String, RestClient.Subtask> after =
-                Await.until("the lost subtasks to run again", LIMIT)
-                        .unless(this::requireJobAlive)
-                        .lookAt(logs())
-                        .telling(story::tell)
-                        .holds(
-                                () -> byKey(rest.subtasks(job)),
-                                now -> recovered(now, victim.name()));
+                byKey(
+                        Await.until("the lost tasks to run again", LIMIT)
+                                .unless(this::requireJobAlive)
+                                .lookAt(logs())
+                                .telling(this::tellWait)
+                                .holds(
+                                        () -> rest.subtasks(job),
+                                        now -> recovered(now, victim.name())));
         Set<String> fates = new LinkedHashSet<>();
         for (Map.Entry<String, RestClient.Subtask> entry : after.entrySet()) {
             fates.add(regionalFate(victim.name(), before.get(entry.getKey()), entry.getValue()));
@@ -408,8 +410,8 @@ public final class Demo {
                 restarted ? "restarted" : "untouched");
     }
 
-    private static boolean recovered(Map<String, RestClient.Subtask> now, String victim) {
-        return now.values().stream()
+    private static boolean recovered(List<RestClient.Subtask> now, String victim) {
+        return now.stream()
                 .allMatch(subtask -> subtask.isRunning() && !subtask.taskManager().equals(victim));
     }
 
@@ -424,7 +426,7 @@ public final class Demo {
                 Await.until("two commits of checkpoints after " + begun, LIMIT)
                         .unless(this::requireJobAlive)
                         .lookAt(logs())
-                        .telling(story::tell)
+                        .telling(this::tellWait)
                         .holds(
                                 table::latest,
                                 s -> s.isPresent() && s.get().commitIdentifier() > begun + 1)
@@ -467,7 +469,7 @@ public final class Demo {
         long restored =
                 Await.until("job " + job + " to be restored", LIMIT)
                         .lookAt(logs())
-                        .telling(story::tell)
+                        .telling(this::tellWait)
                         .holds(
                                 () -> cluster.rest().checkpoints(job).restored(),
                                 Optional::isPresent)
@@ -514,7 +516,7 @@ public final class Demo {
                 Await.until("more than " + beforeRollback.records() + " records", LIMIT)
                         .unless(this::requireJobAlive)
                         .lookAt(logs())
-                        .telling(story::tell)
+                        .telling(this::tellWait)
                         .holds(
                                 table::latest,
                                 s -> s.isPresent() && s.get().records() > beforeRollback.records())
@@ -604,6 +606,16 @@ public final class Demo {
         if ("FAILED".equals(state) || "FINISHED".equals(state) || "CANCELED".equals(state)) {
             throw new ClusterException(
                     "job " + job + " is " + state + ": " + cluster.rest().rootCause(job));
+        }
+    }
+
+    /** A wait goes on; if the job failed meanwhile, that is probably why. */
+    private void tellWait(String line) {
+        story.tell("%s", line);
+        String failure = cluster.rest().rootCause(job);
+        if (!failure.isEmpty() && !failure.equals(lastFailure)) {
+            lastFailure = failure;
+            story.tell("the job has failed and restarts: %s", failure);
         }
     }
 

@@ -104,6 +104,9 @@ public class CheckpointCommittablesSerializer
     private Committable decode(Body body) throws IOException {
         byte[] bytes = body.next();
         try {
+            if (body.committableVersion() == committableSerializer.getVersion()) {
+                CommittableLayout.check(bytes);
+            }
             return committableSerializer.deserialize(body.committableVersion(), bytes);
         } catch (IOException | RuntimeException e) {
             throw new IOException(
@@ -115,7 +118,7 @@ public class CheckpointCommittablesSerializer
                             body.committableVersion(),
                             bytes.length,
                             body.checkpointId(),
-                            e.getMessage()),
+                            e.getMessage() == null ? e : e.getMessage()),
                     e);
         }
     }

@@ -42,7 +42,8 @@ import java.util.TreeSet;
  *   align(k)                checkpoint k completed: everything up to k, as batches
  *   abort(k)                checkpoint or savepoint k will never complete
  *   reset(i, r)             writer i goes back to checkpoint r and will replay
- *   readyWithoutReplay(i)   writer i runs and sent no replay: it was finished when r was taken
+ *   ready(i)                writer i begins to initialise: its replay is to come, unless it had
+ *                           finished when r was taken
  * </pre>
  *
  * <p><b>Model.</b> All reports for checkpoint k are the <i>cut</i> k. A cut leaves the ledger when
@@ -159,9 +160,10 @@ final class CommitLedger {
             }
         }
         writer.attempt = attempt;
+        writer.replayed = true;
         writer.lastReported = restoredCheckpointId;
         if (restoring()) {
-            replayed(writer, reports, false);
+            accountFor(writer, reports, false);
             return;
         }
         // A region failover: the other writers went on, and so did the commits. What this writer
@@ -174,17 +176,11 @@ final class CommitLedger {
     }
 
     /**
-     * E4: an attempt runs and has not replayed. In a restore that is a writer whose vertex had
-     * finished; in a region failover it is one that had finished before. Otherwise its replay was
-     * lost, which its first report will show (W1).
+     * An attempt begins to initialise. Flink says so before the attempt can have sent anything, so
+     * a missing replay means nothing yet; see {@link #triggered}.
      */
-    void readyWithoutReplay(int subtask) {
-        Writer writer = writers[subtask];
-        if (restoring()) {
-            replayed(writer, writer.replay, writer.replay == null);
-        } else if (writer.finishedSince != NEVER) {
-            writer.finishedUntil = Long.MAX_VALUE;
-        }
+    void ready(int subtask) {
+        writers[subtask].ready = true;
     }
 
     /**
@@ -201,7 +197,7 @@ final class CommitLedger {
         NavigableMap<Long, RestoredCut> restored = new TreeMap<>();
         for (int subtask = 0; subtask < parallelism; subtask++) {
             Writer writer = writers[subtask];
-            if (writer.readyWithoutReplay) {
+            if (writer.runsWithoutReplay) {
                 writer.finished(restoring);
             } else {
                 for (EncodedReport report : writer.replay) {
@@ -209,7 +205,7 @@ final class CommitLedger {
                             .add(subtask, writer.attempt, report);
                 }
             }
-            replayed(writer, null, false);
+            accountFor(writer, null, false);
         }
 
         RestoredCut restoredCheckpoint = restored.get(restoring);
@@ -232,7 +228,7 @@ final class CommitLedger {
         int without = 0;
         int last = 0;
         for (int subtask = 0; subtask < parallelism; subtask++) {
-            if (writers[subtask].readyWithoutReplay) {
+            if (writers[subtask].runsWithoutReplay) {
                 without++;
                 last = subtask;
             }
@@ -253,9 +249,27 @@ final class CommitLedger {
     //  Checkpoints
     // ------------------------------------------------------------------------
 
-    /** A checkpoint or savepoint is about to be taken: no writer has reported it yet. */
+    /**
+     * A checkpoint or savepoint is about to be taken: no writer has reported it yet.
+     *
+     * <p>E4: Flink triggers only while all tasks run (or have finished), and what a task has sent
+     * before it ran is here by then. So an attempt that has begun and not replayed is one whose
+     * vertex had finished, which is redeployed without its operators. (A checkpoint that a restart
+     * has aborted may still be announced, but before any new attempt begins.)
+     */
     void triggered(long checkpointId) {
         seen(checkpointId);
+        for (Writer writer : writers) {
+            if (!writer.ready || writer.replayed) {
+                continue;
+            }
+            if (restoring()) {
+                accountFor(writer, null, true);
+            } else if (writer.finishedSince != NEVER) {
+                writer.finishedUntil = Long.MAX_VALUE;
+            }
+            // Otherwise its replay was lost, which its first report will show (W1).
+        }
     }
 
     /**
@@ -394,7 +408,7 @@ final class CommitLedger {
         if (highestSeen > checkpointId) {
             broken.merge(checkpointId + 1, highestSeen, Math::max);
         }
-        replayed(writer, null, false);
+        accountFor(writer, null, false);
         writer.resetTo(checkpointId);
     }
 
@@ -403,11 +417,11 @@ final class CommitLedger {
     // ------------------------------------------------------------------------
 
     /** The one place that assigns what a writer replayed, so that the count is right. */
-    private void replayed(
-            Writer writer, List<EncodedReport> replay, boolean readyWithoutReplay) {
+    private void accountFor(
+            Writer writer, List<EncodedReport> replay, boolean runsWithoutReplay) {
         replaysMissing += writer.accountedFor() ? 1 : 0;
         writer.replay = replay;
-        writer.readyWithoutReplay = readyWithoutReplay;
+        writer.runsWithoutReplay = runsWithoutReplay;
         replaysMissing -= writer.accountedFor() ? 1 : 0;
     }
 
@@ -474,7 +488,13 @@ final class CommitLedger {
         /** What it replayed, until that is recovered. */
         private List<EncodedReport> replay;
 
-        private boolean readyWithoutReplay;
+        /** Whether its attempt has begun, and whether that has replayed. */
+        private boolean ready;
+
+        private boolean replayed;
+
+        /** In a restore: its vertex had finished. */
+        private boolean runsWithoutReplay;
 
         /** The checkpoint with its last data; {@link #NEVER} while it may have more. */
         private long finishedSince = NEVER;
@@ -486,7 +506,7 @@ final class CommitLedger {
         private boolean idle;
 
         private boolean accountedFor() {
-            return replay != null || readyWithoutReplay;
+            return replay != null || runsWithoutReplay;
         }
 
         private void finished(long since) {
@@ -511,6 +531,8 @@ final class CommitLedger {
         private void resetTo(long checkpointId) {
             resetTo = checkpointId;
             lastReported = Math.min(lastReported, checkpointId);
+            ready = false;
+            replayed = false;
             if (finishedSince > checkpointId) {
                 finishedSince = NEVER;
                 finishedUntil = NEVER;

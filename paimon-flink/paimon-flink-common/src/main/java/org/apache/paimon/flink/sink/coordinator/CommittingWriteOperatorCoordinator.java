@@ -247,14 +247,7 @@ public class CommittingWriteOperatorCoordinator
 
     @Override
     public void executionAttemptReady(int subtask, int attemptNumber, SubtaskGateway gateway) {
-        run(
-                "subtask " + subtask + " ready",
-                () -> {
-                    if (!receiver.replayed(subtask, attemptNumber)) {
-                        ledger.readyWithoutReplay(subtask);
-                        recoverIfReplayed();
-                    }
-                });
+        run("subtask " + subtask + " ready", () -> ledger.ready(subtask));
     }
 
     @Override
@@ -301,9 +294,10 @@ public class CommittingWriteOperatorCoordinator
                             }
                             ledger.triggered(checkpointId);
                             deferredCheckpoints.put(checkpointId, result);
-                            if (state == State.RUNNING) {
+                            recoverIfReplayed();
+                            if (state == State.RUNNING
+                                    && deferredCheckpoints.remove(checkpointId) != null) {
                                 acknowledge(result);
-                                deferredCheckpoints.remove(checkpointId);
                             }
                         });
         if (!queued) {

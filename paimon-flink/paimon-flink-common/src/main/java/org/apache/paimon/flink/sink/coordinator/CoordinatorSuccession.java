@@ -36,6 +36,7 @@ import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 
 /**
  * The coordinator that Flink sees: one {@link CommittingWriteOperatorCoordinator} after the other,
@@ -47,7 +48,7 @@ import java.util.concurrent.CompletableFuture;
  * and waits on its own thread for the previous one's to be dead.
  *
  * <p><b>Threads.</b> Flink calls on the JobManager's main thread, which never waits here: a
- * predecessor is closed on a thread of its own.
+ * predecessor is closed on a thread of its own, which the executor handed in provides.
  *
  * <p>A1: what was aborted is remembered from life to life, because a checkpoint taken before the
  * abort still carries the flag and would replay it. A JobManager that dies forgets it.
@@ -62,6 +63,9 @@ public final class CoordinatorSuccession
 
     private final Lives lives;
 
+    /** Runs what waits for a predecessor's end; must not run it on the caller's thread. */
+    private final Executor closers;
+
     /** Ids of the newest aborted checkpoints and savepoints, oldest first. */
     private final Set<Long> aborted = new LinkedHashSet<>();
 
@@ -69,8 +73,9 @@ public final class CoordinatorSuccession
     private boolean started;
     private boolean closed;
 
-    CoordinatorSuccession(Lives lives) {
+    CoordinatorSuccession(Lives lives, Executor closers) {
         this.lives = lives;
+        this.closers = closers;
         this.current = lives.begin(new ArrayList<>());
     }
 
@@ -110,18 +115,20 @@ public final class CoordinatorSuccession
         }
     }
 
-    private static void closeInBackground(CommittingWriteOperatorCoordinator predecessor) {
+    private void closeInBackground(CommittingWriteOperatorCoordinator predecessor) {
         predecessor.quiesce();
-        Thread closer =
-                new Thread(
-                        () -> {
-                            try {
-                                predecessor.close();
-                            } catch (Throwable t) {
-                                LOG.warn("Closing the previous coordinator failed.", t);
-                            }
-                        },
-                        "paimon-coordinator-closer");
+        closers.execute(
+                () -> {
+                    try {
+                        predecessor.close();
+                    } catch (Throwable t) {
+                        LOG.warn("Closing the previous coordinator failed.", t);
+                    }
+                });
+    }
+
+    private static void onThreadOfItsOwn(Runnable closing) {
+        Thread closer = new Thread(closing, "paimon-coordinator-closer");
         closer.setDaemon(true);
         closer.start();
     }
@@ -215,7 +222,8 @@ public final class CoordinatorSuccession
                                                     "paimon-committer-" + operatorId,
                                                     context.getUserCodeClassloader(),
                                                     onFailure),
-                                    aborted));
+                                    aborted),
+                    CoordinatorSuccession::onThreadOfItsOwn);
         }
     }
 }

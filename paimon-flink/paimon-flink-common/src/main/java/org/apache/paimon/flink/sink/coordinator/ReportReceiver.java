@@ -71,12 +71,6 @@ final class ReportReceiver {
         session.expecting = true;
     }
 
-    /** Whether the replay of this very attempt has arrived as a whole. */
-    boolean replayed(int subtask, int attempt) {
-        Session session = sessions[subtask];
-        return session.attempt == attempt && session.live && session.replay == null;
-    }
-
     /** What is known of one subtask's current attempt. */
     private final class Session {
 

@@ -1,0 +1,286 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.sink.coordinator;
+
+import org.apache.paimon.data.BinaryArray;
+import org.apache.paimon.data.BinaryRow;
+import org.apache.paimon.index.IndexFileMeta;
+import org.apache.paimon.io.DataFileMeta;
+import org.apache.paimon.table.sink.CommitMessageSerializer;
+import org.apache.paimon.types.ArrayType;
+import org.apache.paimon.types.DataField;
+import org.apache.paimon.types.DataType;
+import org.apache.paimon.types.RowType;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Checks that the bytes of one committable hold together, before the base's serializer gets them.
+ *
+ * <p>S2: the base reads its binary rows through raw memory and trusts the offsets in them, so that
+ * a corrupt one reads anywhere and can take the whole process down. Here every offset is compared
+ * with the bytes that are there; nothing is decoded and nothing allocated.
+ *
+ * <pre>
+ *   committable   checkpoint id (long), message, version of the message (int)
+ *   message       partition, bucket (int), total buckets (boolean, then int if true),
+ *                 two increments: new files and compacted ones
+ *   increment     three lists of data files, two lists of index files
+ *   list          count (int), then per file its length (int) and a binary row
+ *   partition     length (int), number of fields (int), binary row
+ * </pre>
+ *
+ * <p>What a partition or the statistics hold is not looked at: only who knows their types can.
+ *
+ * <p>Not thread-safe; one is made per committable.
+ */
+final class CommittableLayout {
+
+    /** Bytes that hold the number of fields (int) and a binary row, unlike other bytes. */
+    private static final Set<String> SERIALIZED_ROWS =
+            new HashSet<>(Arrays.asList("_MIN_KEY", "_MAX_KEY", "_MIN_VALUES", "_MAX_VALUES"));
+
+    private static final int WORD = Long.BYTES;
+
+    private final ByteBuffer in;
+
+    /** The same bytes, as binary rows order them. */
+    private final ByteBuffer rows;
+
+    private CommittableLayout(byte[] committable) {
+        this.in = ByteBuffer.wrap(committable);
+        this.rows = ByteBuffer.wrap(committable).order(ByteOrder.nativeOrder());
+    }
+
+    /**
+     * @throws IOException when the bytes cannot be those of a committable
+     */
+    static void check(byte[] committable) throws IOException {
+        new CommittableLayout(committable).check();
+    }
+
+    private void check() throws IOException {
+        require(Long.BYTES + Integer.BYTES, "its checkpoint id and message version");
+        int end = in.limit() - Integer.BYTES;
+        int version = in.getInt(end);
+        if (version != CommitMessageSerializer.CURRENT_VERSION) {
+            throw new IOException(
+                    String.format(
+                            "its commit message has version %d, only version %d can be read. Commit"
+                                    + " it with the build that wrote it.",
+                            version, CommitMessageSerializer.CURRENT_VERSION));
+        }
+        in.getLong();
+        in.limit(end);
+
+        int partitionLength = length("the partition");
+        checkSerializedRow(in.position(), partitionLength, "the partition");
+        in.position(in.position() + partitionLength);
+        require(Integer.BYTES + 1, "the bucket");
+        in.getInt();
+        byte hasTotalBuckets = in.get();
+        if (hasTotalBuckets == 1) {
+            require(Integer.BYTES, "the number of buckets");
+            in.getInt();
+        } else if (hasTotalBuckets != 0) {
+            throw new IOException(
+                    String.format(
+                            "byte %d is %d, but a boolean is 0 or 1",
+                            in.position() - 1, hasTotalBuckets));
+        }
+        for (int increment = 0; increment < 2; increment++) {
+            for (int list = 0; list < 3; list++) {
+                checkFiles(DataFileMeta.SCHEMA, "data file");
+            }
+            for (int list = 0; list < 2; list++) {
+                checkFiles(IndexFileMeta.SCHEMA, "index file");
+            }
+        }
+        if (in.hasRemaining()) {
+            throw new IOException(
+                    String.format(
+                            "%d bytes are left over at offset %d", in.remaining(), in.position()));
+        }
+    }
+
+    private void checkFiles(RowType schema, String what) throws IOException {
+        require(Integer.BYTES, "the number of files");
+        int count = in.getInt();
+        if (count < 0 || count > in.remaining() / Integer.BYTES) {
+            throw new IOException(
+                    String.format(
+                            "a list of %ss claims %d of them at offset %d, where %d bytes are left",
+                            what, count, in.position() - Integer.BYTES, in.remaining()));
+        }
+        for (int file = 0; file < count; file++) {
+            int length = length(what);
+            checkRow(schema, in.position(), length, what);
+            in.position(in.position() + length);
+        }
+    }
+
+    private int length(String what) throws IOException {
+        require(Integer.BYTES, "the length of a " + what);
+        int length = in.getInt();
+        if (length < 0 || length > in.remaining()) {
+            throw new IOException(
+                    String.format(
+                            "%s claims %d bytes at offset %d, where %d are left",
+                            what, length, in.position() - Integer.BYTES, in.remaining()));
+        }
+        return length;
+    }
+
+    private void require(int bytes, String what) throws IOException {
+        if (in.remaining() < bytes) {
+            throw new IOException(
+                    String.format(
+                            "%d bytes are left at offset %d, too few for %s",
+                            in.remaining(), in.position(), what));
+        }
+    }
+
+    // ------------------------------------------------------------------------
+    //  Binary rows
+    // ------------------------------------------------------------------------
+
+    private void checkRow(RowType type, int base, int size, String what) throws IOException {
+        List<DataField> fields = type.getFields();
+        int nullBits = BinaryRow.calculateBitSetWidthInBytes(fields.size());
+        checkFixedPart(nullBits + (long) WORD * fields.size(), base, size, what);
+        for (int i = 0; i < fields.size(); i++) {
+            DataField field = fields.get(i);
+            if (field.type().isNullable() && bit(base, i + BinaryRow.HEADER_SIZE_IN_BITS)) {
+                continue;
+            }
+            checkField(field.type(), field.name(), base, size, base + nullBits + WORD * i);
+        }
+    }
+
+    private void checkField(DataType type, String name, int base, int size, int position)
+            throws IOException {
+        if (BinaryRow.isInFixedLengthPart(type)) {
+            return;
+        }
+        long word = rows.getLong(position);
+        switch (type.getTypeRoot()) {
+            case CHAR:
+            case VARCHAR:
+            case BINARY:
+            case VARBINARY:
+                if (word < 0) {
+                    checkInline(word, name);
+                } else {
+                    checkRange(word, base, size, name);
+                    if (SERIALIZED_ROWS.contains(name)) {
+                        checkSerializedRow(base + offset(word), (int) word, name);
+                    }
+                }
+                return;
+            case ROW:
+                checkRange(word, base, size, name);
+                checkRow((RowType) type, base + offset(word), (int) word, name);
+                return;
+            case ARRAY:
+                checkRange(word, base, size, name);
+                checkArray(
+                        ((ArrayType) type).getElementType(), name, base + offset(word), (int) word);
+                return;
+            default:
+                throw new IOException(name + " has the type " + type + ", which is not known here");
+        }
+    }
+
+    private void checkArray(DataType elementType, String name, int base, int size)
+            throws IOException {
+        checkFixedPart(Integer.BYTES, base, size, name);
+        int count = rows.getInt(base);
+        int width = BinaryArray.calculateFixLengthPartSize(elementType);
+        // The count is bounded before it is used, so that the header cannot overflow.
+        if (count < 0 || count > size / width) {
+            throw new IOException(
+                    String.format(
+                            "%s claims %d elements of %d bytes in an array of %d bytes",
+                            name, count, width, size));
+        }
+        int header = BinaryArray.calculateHeaderInBytes(count);
+        checkFixedPart(header + (long) width * count, base, size, name);
+        if (BinaryRow.isInFixedLengthPart(elementType)) {
+            return;
+        }
+        for (int i = 0; i < count; i++) {
+            if (elementType.isNullable() && bit(base + Integer.BYTES, i)) {
+                continue;
+            }
+            checkField(elementType, name, base, size, base + header + width * i);
+        }
+    }
+
+    private void checkSerializedRow(int base, int size, String name) throws IOException {
+        checkFixedPart(Integer.BYTES, base, size, name);
+        int arity = in.getInt(base);
+        if (arity < 0 || arity > size / WORD) {
+            throw new IOException(
+                    String.format("%s claims %d fields in %d bytes", name, arity, size));
+        }
+        checkFixedPart(
+                Integer.BYTES + BinaryRow.calculateBitSetWidthInBytes(arity) + (long) WORD * arity,
+                base,
+                size,
+                name);
+    }
+
+    private static void checkInline(long word, String name) throws IOException {
+        // The byte that marks a short value holds its length as well.
+        int length = (int) (word >>> 56) & 0x7F;
+        if (length >= WORD) {
+            throw new IOException(
+                    String.format("%s claims %d bytes within a word of %d", name, length, WORD));
+        }
+    }
+
+    private static void checkRange(long word, int base, int size, String name) throws IOException {
+        int offset = offset(word);
+        int length = (int) word;
+        if (offset < 0 || length < 0 || (long) offset + length > size) {
+            throw new IOException(
+                    String.format(
+                            "%s claims %d bytes at offset %d of the %d bytes at %d",
+                            name, length, offset, size, base));
+        }
+    }
+
+    private static int offset(long word) {
+        return (int) (word >> 32);
+    }
+
+    private static void checkFixedPart(long needed, int base, int size, String name)
+            throws IOException {
+        if (size < needed) {
+            throw new IOException(
+                    String.format(
+                            "%s has %d bytes at offset %d, its fixed part alone takes %d",
+                            name, size, base, needed));
+        }
+    }
+
+    private boolean bit(int base, int index) {
+        return (rows.get(base + index / 8) & (1 << (index % 8))) != 0;
+    }
+}

@@ -1,0 +1,112 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.sink.coordinator;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+
+/**
+ * Which reports one writer attempt has to keep, and when it has to wait for the coordinator.
+ *
+ * <p>Pure: no thread, no file, nothing of Flink's runtime. The writer's task thread calls it, and a
+ * simulation drives it through any order of calls:
+ *
+ * <pre>
+ *   add(report for k)   checkpoint k is being taken; {@link #pending} goes into its state
+ *   aborted(k)          the flag goes, the files stay (A1)
+ *   completed(k)        forgets what the previous completed checkpoint covered
+ * </pre>
+ *
+ * <p><b>How long a report is kept.</b> Those up to a completed checkpoint may not be committed yet,
+ * and a savepoint that is under way has to hold them; the checkpoint after a completed one,
+ * however, is triggered only when the coordinator has committed it. So each completion forgets the
+ * reports up to the <i>previous</i> completed checkpoint.
+ *
+ * <p>T2, E3: {@link #completed} says whether the writer's task ends with that checkpoint.
+ */
+public final class WriterReports {
+
+    private static final long NONE = -1;
+
+    private final NavigableMap<Long, EncodedReport> pending = new TreeMap<>();
+
+    private boolean inputEnded;
+
+    /** The first checkpoint after the end of input; {@link #NONE} before. */
+    private long finalCheckpoint = NONE;
+
+    /** The savepoint that the job stops with; {@link #NONE} when it does not. */
+    private long stopSavepoint = NONE;
+
+    /** The last checkpoint that this attempt was told is complete. */
+    private long lastCompleted = NONE;
+
+    /** E1: what is still to be flushed belongs to the next checkpoint, which is the final one. */
+    public void endInput() {
+        inputEnded = true;
+    }
+
+    /** E2: whether a report made now is the last with data. */
+    public boolean inputEnded() {
+        return inputEnded;
+    }
+
+    /** Keeps the report of the checkpoint that is being taken. */
+    public void add(EncodedReport report) {
+        long checkpointId = report.checkpointId();
+        pending.put(checkpointId, report);
+        if (inputEnded && finalCheckpoint == NONE) {
+            finalCheckpoint = checkpointId;
+        }
+    }
+
+    /** T2: the job stops with this savepoint, unless it is aborted. */
+    public void stopsWith(long savepointId) {
+        stopSavepoint = savepointId;
+    }
+
+    /**
+     * A checkpoint completed.
+     *
+     * @return whether the task ends with it, so that the writer has to wait for its commit
+     */
+    public boolean completed(long checkpointId) {
+        pending.headMap(lastCompleted, true).clear();
+        lastCompleted = Math.max(lastCompleted, checkpointId);
+        return checkpointId == stopSavepoint
+                || (finalCheckpoint != NONE && checkpointId >= finalCheckpoint);
+    }
+
+    /** A1: the files stay, the flag goes. */
+    public void aborted(long checkpointId) {
+        pending.computeIfPresent(checkpointId, (id, report) -> report.withdrawn());
+    }
+
+    /** The reports to be persisted, oldest first. */
+    public Collection<EncodedReport> pending() {
+        return Collections.unmodifiableCollection(pending.values());
+    }
+
+    /** The same as elements of the writer's state. */
+    public List<byte[]> toState() {
+        List<byte[]> elements = new ArrayList<>(pending.size());
+        for (EncodedReport report : pending.values()) {
+            elements.add(report.toState());
+        }
+        return elements;
+    }
+}

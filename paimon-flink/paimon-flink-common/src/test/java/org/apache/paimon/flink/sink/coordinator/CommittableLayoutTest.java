@@ -1,0 +1,298 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.sink.coordinator;
+
+import org.apache.paimon.catalog.FileSystemCatalog;
+import org.apache.paimon.catalog.Identifier;
+import org.apache.paimon.data.BinaryRow;
+import org.apache.paimon.data.BinaryString;
+import org.apache.paimon.data.GenericRow;
+import org.apache.paimon.data.Timestamp;
+import org.apache.paimon.flink.sink.Committable;
+import org.apache.paimon.flink.sink.CommittableSerializer;
+import org.apache.paimon.fs.Path;
+import org.apache.paimon.fs.local.LocalFileIO;
+import org.apache.paimon.index.DeletionVectorMeta;
+import org.apache.paimon.index.GlobalIndexMeta;
+import org.apache.paimon.index.IndexFileMeta;
+import org.apache.paimon.io.CompactIncrement;
+import org.apache.paimon.io.DataFileMeta;
+import org.apache.paimon.io.DataIncrement;
+import org.apache.paimon.manifest.FileSource;
+import org.apache.paimon.schema.Schema;
+import org.apache.paimon.stats.SimpleStats;
+import org.apache.paimon.table.FileStoreTable;
+import org.apache.paimon.table.sink.CommitMessage;
+import org.apache.paimon.table.sink.CommitMessageImpl;
+import org.apache.paimon.table.sink.CommitMessageSerializer;
+import org.apache.paimon.table.sink.StreamTableWrite;
+import org.apache.paimon.types.DataTypes;
+
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** S2: what a committable holds is checked before the base reads it through raw memory. */
+@SuppressWarnings("try") // the base's close() may be interrupted
+class CommittableLayoutTest {
+
+    private static final CommittableSerializer COMMITTABLES =
+            new CommittableSerializer(new CommitMessageSerializer());
+
+    // ------------------------------------------------------------------------
+    //  Nothing good is refused
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("S2: whatever a wide partitioned table writes passes")
+    void passesWhatRealTablesWrite(@TempDir File directory) throws Exception {
+        FileSystemCatalog catalog =
+                new FileSystemCatalog(LocalFileIO.create(), new Path(directory.toURI().toString()));
+        catalog.createDatabase("db", true);
+        Schema.Builder schema =
+                Schema.newBuilder()
+                        .column("day", DataTypes.STRING())
+                        .column("hour", DataTypes.INT())
+                        .column("price", DataTypes.DECIMAL(38, 10))
+                        .column("at", DataTypes.TIMESTAMP(9))
+                        .partitionKeys("day", "hour")
+                        .option("bucket", "-1")
+                        .option("write-only", "true")
+                        .option("file.format", "parquet")
+                        .option("metadata.stats-mode", "full")
+                        .option("file-index.bloom-filter.columns", "c0");
+        int columns = 30;
+        for (int i = 0; i < columns; i++) {
+            schema.column("c" + i, i % 2 == 0 ? DataTypes.STRING() : DataTypes.BIGINT());
+        }
+        Identifier identifier = Identifier.create("db", "wide");
+        catalog.createTable(identifier, schema.build(), false);
+        FileStoreTable table = (FileStoreTable) catalog.getTable(identifier);
+
+        List<CommitMessage> messages;
+        try (StreamTableWrite write = table.newWrite("user")) {
+            for (int row = 0; row < 20; row++) {
+                GenericRow values = new GenericRow(4 + columns);
+                values.setField(0, BinaryString.fromString("2026-01-0" + row % 4));
+                values.setField(1, row % 2 == 0 ? null : row);
+                values.setField(3, Timestamp.fromEpochMillis(row, 123_456));
+                for (int i = 0; i < columns; i += 3) {
+                    values.setField(
+                            4 + i,
+                            i % 2 == 0
+                                    ? BinaryString.fromString("a longer value " + row + i)
+                                    : (Object) (long) i);
+                }
+                write.write(values);
+            }
+            messages = write.prepareCommit(true, 1);
+        }
+
+        assertThat(messages).hasSizeGreaterThan(4);
+        for (CommitMessage message : messages) {
+            assertPasses(message);
+        }
+    }
+
+    @Test
+    @DisplayName("S2: every kind of file and every optional field passes")
+    void passesEveryKindOfFile() throws Exception {
+        DataFileMeta bare = dataFile("f", Collections.emptyList(), null, null, null);
+        DataFileMeta full =
+                dataFile(
+                        "a-file-name-that-does-not-fit-into-a-word",
+                        Arrays.asList("x", "an extra file with a long name", ""),
+                        new byte[] {1, 2, 3, 4, 5, 6, 7, 8, 9},
+                        "oss://somewhere/else",
+                        Arrays.asList("c", "a_long_column_name"));
+        LinkedHashMap<String, DeletionVectorMeta> vectors = new LinkedHashMap<>();
+        vectors.put("some-data-file-0", new DeletionVectorMeta("some-data-file-0", 1, 22, 333L));
+        vectors.put("f", new DeletionVectorMeta("f", 23, 22, null));
+        IndexFileMeta vectorIndex =
+                new IndexFileMeta("DELETION_VECTORS", "index-0", 5L, 6L, vectors, "file:/x/y/z");
+        IndexFileMeta hashIndex =
+                new IndexFileMeta(
+                        "HASH",
+                        "index-1",
+                        5L,
+                        6L,
+                        (LinkedHashMap<String, DeletionVectorMeta>) null,
+                        null);
+        IndexFileMeta globalIndex =
+                new IndexFileMeta(
+                        "btree",
+                        "index-2",
+                        5L,
+                        6L,
+                        new GlobalIndexMeta(0L, 9L, 1, new int[] {2, 3}, new byte[] {4, 5}),
+                        null);
+
+        for (Integer totalBuckets : new Integer[] {null, -1, 8}) {
+            for (BinaryRow partition :
+                    Arrays.asList(
+                            BinaryRow.EMPTY_ROW,
+                            BinaryRow.singleColumn(7),
+                            BinaryRow.singleColumn("a partition of some length"))) {
+                assertPasses(
+                        new CommitMessageImpl(
+                                partition,
+                                3,
+                                totalBuckets,
+                                new DataIncrement(
+                                        Arrays.asList(bare, full),
+                                        Arrays.asList(full),
+                                        Arrays.asList(bare),
+                                        Arrays.asList(vectorIndex, hashIndex),
+                                        Arrays.asList(globalIndex)),
+                                new CompactIncrement(
+                                        Arrays.asList(full),
+                                        Arrays.asList(bare, full),
+                                        Arrays.asList(full),
+                                        Arrays.asList(globalIndex),
+                                        Arrays.asList(vectorIndex))));
+            }
+        }
+        assertPasses(
+                new CommitMessageImpl(
+                        BinaryRow.EMPTY_ROW,
+                        0,
+                        null,
+                        DataIncrement.emptyIncrement(),
+                        CompactIncrement.emptyIncrement()));
+    }
+
+    private static void assertPasses(CommitMessage message) throws IOException {
+        byte[] bytes = COMMITTABLES.serialize(new Committable(1, message));
+        CommittableLayout.check(bytes);
+        assertThat(COMMITTABLES.deserialize(COMMITTABLES.getVersion(), bytes).commitMessage())
+                .isEqualTo(message);
+    }
+
+    private static DataFileMeta dataFile(
+            String name,
+            List<String> extraFiles,
+            byte[] embeddedIndex,
+            String externalPath,
+            List<String> columns) {
+        return DataFileMeta.create(
+                name,
+                100L,
+                10L,
+                DataFileMeta.EMPTY_MIN_KEY,
+                DataFileMeta.EMPTY_MAX_KEY,
+                SimpleStats.EMPTY_STATS,
+                SimpleStats.EMPTY_STATS,
+                0L,
+                9L,
+                0L,
+                DataFileMeta.DUMMY_LEVEL,
+                new ArrayList<>(extraFiles),
+                Timestamp.fromEpochMillis(1_600_000_000_000L),
+                externalPath == null ? null : 1L,
+                embeddedIndex,
+                FileSource.APPEND,
+                columns,
+                externalPath,
+                externalPath == null ? null : 17L,
+                columns);
+    }
+
+    // ------------------------------------------------------------------------
+    //  Nothing bad passes
+    // ------------------------------------------------------------------------
+
+    /** Where the binary row of the first data file starts in the golden committable. */
+    private static final int ROW = 8 + 4 + 12 + 4 + 5 + 4 + 4;
+
+    private static final int NULL_BITS = BinaryRow.calculateBitSetWidthInBytes(20);
+
+    @Test
+    @DisplayName("S2: an offset that points out of its row is refused (the base would crash there)")
+    void refusesOffsetsOutOfTheRow() throws Exception {
+        for (long word :
+                new long[] {
+                    (1L << 62) | 10, // far above
+                    (168L << 32) | Integer.MAX_VALUE, // too long
+                    (168L << 32) | 0xFFFFFFFFL // a negative length
+                }) {
+            assertThatThrownBy(() -> CommittableLayout.check(withFileName(word)))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining(
+                            "_FILE_NAME claims "
+                                    + (int) word
+                                    + " bytes at offset "
+                                    + (int) (word >> 32));
+        }
+        // Marked as short, with a length that a word cannot hold.
+        assertThatThrownBy(() -> CommittableLayout.check(withFileName(-1L)))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("_FILE_NAME claims 127 bytes within a word");
+    }
+
+    @Test
+    @DisplayName("S2: a commit message of another version is refused with both versions")
+    void refusesOtherMessageVersions() throws Exception {
+        byte[] committable = goldenCommittable();
+        ByteBuffer.wrap(committable).putInt(committable.length - 4, 3);
+
+        assertThatThrownBy(() -> CommittableLayout.check(committable))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("version 3")
+                .hasMessageContaining("version " + CommitMessageSerializer.CURRENT_VERSION);
+    }
+
+    @Test
+    @DisplayName("S2: a committable that was cut off at any byte, or is too long, is refused")
+    void refusesOtherLengths() throws Exception {
+        byte[] golden = goldenCommittable();
+        CommittableLayout.check(golden);
+        for (int length = 0; length < golden.length; length++) {
+            byte[] truncated = Arrays.copyOf(golden, length);
+            assertThatThrownBy(() -> CommittableLayout.check(truncated))
+                    .isInstanceOf(IOException.class);
+        }
+        ByteBuffer overlong = ByteBuffer.allocate(golden.length + 5);
+        overlong.put(golden, 0, golden.length - 4);
+        overlong.putInt(overlong.capacity() - 4, CommitMessageSerializer.CURRENT_VERSION);
+        assertThatThrownBy(() -> CommittableLayout.check(overlong.array()))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("5 bytes are left over");
+    }
+
+    private static byte[] withFileName(long word) throws IOException {
+        byte[] committable = goldenCommittable();
+        ByteBuffer.wrap(committable).order(ByteOrder.nativeOrder()).putLong(ROW + NULL_BITS, word);
+        return committable;
+    }
+
+    private static byte[] goldenCommittable() throws IOException {
+        ByteBuffer report = ByteBuffer.wrap(GoldenBytes.read("report-v3"));
+        byte[] committable = new byte[report.getInt(26)];
+        report.position(30);
+        report.get(committable);
+        return committable;
+    }
+}

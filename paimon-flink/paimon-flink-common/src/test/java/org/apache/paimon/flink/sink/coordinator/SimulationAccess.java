@@ -1,0 +1,76 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.sink.coordinator;
+
+import org.apache.paimon.flink.sink.Committer;
+import org.apache.paimon.utils.EventLoop;
+
+import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
+import org.apache.flink.runtime.operators.coordination.OperatorEventGateway;
+
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+
+/** Lets the simulation, which has a package of its own, make the real classes of this one. */
+public final class SimulationAccess {
+
+    private SimulationAccess() {}
+
+    /** Opens the committer of one life. */
+    public interface Opener {
+
+        SnapshotCommitter open(Committer.Context context, BooleanSupplier cancelled)
+                throws Exception;
+    }
+
+    /** A real coordinator whose threads are the simulation's. */
+    public static CoordinatorSuccession coordinator(
+            OperatorCoordinator.Context context,
+            String table,
+            Opener opener,
+            String initialCommitUser,
+            Function<EventLoop.FailureHandler, EventLoop> loops,
+            Executor closers) {
+        CommitterOpener committerOpener =
+                new CommitterOpener() {
+                    @Override
+                    public String table() {
+                        return table;
+                    }
+
+                    @Override
+                    public SnapshotCommitter open(
+                            Committer.Context committerContext, BooleanSupplier cancelled)
+                            throws Exception {
+                        return opener.open(committerContext, cancelled);
+                    }
+                };
+        return new CoordinatorSuccession(
+                aborted ->
+                        new CommittingWriteOperatorCoordinator(
+                                context,
+                                committerOpener,
+                                initialCommitUser,
+                                Duration.ofSeconds(1),
+                                loops,
+                                aborted),
+                closers);
+    }
+
+    /** A sender that cuts reports into parts of the given size. */
+    public static WriterEventSender sender(OperatorEventGateway gateway, int maxPartBytes) {
+        return new WriterEventSender(gateway, maxPartBytes);
+    }
+}

@@ -1,0 +1,175 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.sink.coordinator.simulation;
+
+import org.apache.paimon.flink.sink.coordinator.EncodedReport;
+
+import java.io.IOException;
+import java.util.BitSet;
+import java.util.List;
+
+/** A checkpoint or savepoint, as the one who took it knows it. */
+final class Checkpoint {
+
+    /** How it was asked for. */
+    enum Type {
+        CHECKPOINT,
+        SAVEPOINT,
+        STOP,
+        STOP_WITH_DRAIN;
+
+        boolean savepoint() {
+            return this != CHECKPOINT;
+        }
+
+        boolean synchronous() {
+            return this == STOP || this == STOP_WITH_DRAIN;
+        }
+    }
+
+    /** What became of it. LOST: its JobManager died while it was pending. */
+    enum Status {
+        PENDING,
+        COMPLETED,
+        ABORTED,
+        LOST
+    }
+
+    final long id;
+    final Type type;
+    final int parallelism;
+
+    Status status = Status.PENDING;
+
+    /** Writers that take part: all but those that had finished. */
+    final boolean[] takesPart;
+
+    final boolean[] acknowledged;
+
+    /** Files that each writer had reported before its barrier; null before. */
+    final BitSet[] before;
+
+    /** State of each writer. */
+    final List<byte[]>[] states;
+
+    /** Files of everybody at the last restore before. */
+    final BitSet base;
+
+    /** Files of writers that had finished. */
+    final BitSet finishedFiles;
+
+    byte[] coordinatorState;
+    boolean coordinatorAcknowledged;
+
+    /** How many files carry exactly this id. */
+    int ownFiles;
+
+    /** A3: a writer was reset to a point before it. */
+    boolean broken;
+
+    /** Its snapshot, 0 when it was not committed (under its own id). */
+    long snapshotId;
+
+    /** Its tag may be there or not. */
+    String excuse;
+
+    /** A JobManager that knew of the abort has died, and the restored state still had the flag. */
+    boolean abortForgotten;
+
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    Checkpoint(long id, Type type, boolean[] takesPart, BitSet base, BitSet finishedFiles) {
+        this.id = id;
+        this.type = type;
+        this.parallelism = takesPart.length;
+        this.takesPart = takesPart;
+        this.acknowledged = new boolean[parallelism];
+        this.before = new BitSet[parallelism];
+        this.states = new List[parallelism];
+        this.base = base;
+        this.finishedFiles = finishedFiles;
+    }
+
+    /** Whether every writer that takes part has taken it. */
+    boolean taken() {
+        for (int i = 0; i < parallelism; i++) {
+            if (takesPart[i] && before[i] == null) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    boolean acknowledgedByAll() {
+        for (int i = 0; i < parallelism; i++) {
+            if (takesPart[i] && !acknowledged[i]) {
+                return false;
+            }
+        }
+        return coordinatorAcknowledged;
+    }
+
+    /** All files that it holds. */
+    BitSet holds() {
+        BitSet files = (BitSet) base.clone();
+        files.or(finishedFiles);
+        for (BitSet writer : before) {
+            if (writer != null) {
+                files.or(writer);
+            }
+        }
+        return files;
+    }
+
+    /** Whether the state of some writer has a flagged report for a savepoint. */
+    boolean flags(long savepointId) {
+        try {
+            for (List<byte[]> state : states) {
+                if (state != null) {
+                    for (byte[] element : state) {
+                        EncodedReport report = EncodedReport.fromState(element);
+                        if (report.checkpointId() == savepointId && report.savepoint()) {
+                            return true;
+                        }
+                    }
+                }
+            }
+            return false;
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Whether no writer took part any more. */
+    boolean allFinished() {
+        for (boolean takes : takesPart) {
+            if (takes) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    boolean someFinished() {
+        for (boolean takes : takesPart) {
+            if (!takes) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public String toString() {
+        return type + " " + id + " (" + status + (broken ? ", broken" : "") + ")";
+    }
+}

@@ -1,0 +1,263 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.sink.coordinator.simulation;
+
+import org.apache.paimon.utils.EventLoop;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * The event loop of one coordinator life, stepped by the simulation. Other than a {@code
+ * SteppedEventLoop} it can stop in the middle of an action, on a {@link Strand}.
+ *
+ * <pre>
+ *   step()                 runs the next action, as far as it gets
+ *   deadlinePassed()       what the deadline of close() does: drops the queue, interrupts
+ *   finish()               runs the pending close(), once it would return
+ * </pre>
+ */
+final class SimulatedLoop implements EventLoop {
+
+    /** Told by the loop before and after it runs. */
+    interface Listener {
+
+        void entered(SimulatedLoop loop);
+
+        void left(SimulatedLoop loop);
+    }
+
+    final int number;
+    final SimulatedProcess process;
+    private final FailureHandler failureHandler;
+    private final Listener listener;
+    private final Deque<String> names = new ArrayDeque<>();
+    private final Deque<Action> actions = new ArrayDeque<>();
+
+    private boolean running;
+    private boolean closed;
+    private boolean cancelled;
+    private Strand strand;
+    private SimulatedLoop waitingFor;
+
+    /** The close() of the coordinator, which waits for this loop's end; null before. */
+    private Runnable closer;
+
+    /** As whom it commits; null before it knows. */
+    String user;
+
+    private boolean finished;
+
+    SimulatedLoop(
+            int number,
+            SimulatedProcess process,
+            FailureHandler failureHandler,
+            Listener listener) {
+        this.number = number;
+        this.process = process;
+        this.failureHandler = failureHandler;
+        this.listener = listener;
+    }
+
+    // ------------------------------------------------------------------------
+    //  By hand
+    // ------------------------------------------------------------------------
+
+    /** Whether {@link #step} would get anywhere. */
+    boolean canStep() {
+        if (!process.alive()) {
+            return false;
+        }
+        if (strand != null) {
+            return waitingFor == null || waitingFor.terminated() || cancelled;
+        }
+        return !running && !actions.isEmpty();
+    }
+
+    /** Whether an action has stopped in its middle. */
+    boolean hanging() {
+        return strand != null;
+    }
+
+    boolean nextOpens() {
+        return strand == null && !actions.isEmpty() && "open".equals(names.peek());
+    }
+
+    /** Runs the next action, or the rest of the one that stopped. */
+    void step(boolean mayStop) {
+        if (strand != null) {
+            resume();
+            return;
+        }
+        Action action = actions.remove();
+        String name = names.remove();
+        running = true;
+        if (mayStop) {
+            strand = new Strand(() -> run(name, action));
+            resume();
+        } else {
+            listener.entered(this);
+            run(name, action);
+            listener.left(this);
+            running = false;
+        }
+    }
+
+    private void resume() {
+        listener.entered(this);
+        strand.resume();
+        listener.left(this);
+        if (strand.done()) {
+            strand = null;
+            running = false;
+        }
+    }
+
+    private void run(String name, Action action) {
+        try {
+            action.run();
+        } catch (Throwable failure) {
+            if (!process.alive()) {
+                return;
+            }
+            failureHandler.onFailure(name, failure);
+        }
+    }
+
+    /** Stops the running action here until the next {@link #step}. */
+    void hang() {
+        Strand current = Strand.current();
+        if (current != null) {
+            current.pause();
+        }
+    }
+
+    void setCloser(Runnable closer) {
+        this.closer = closer;
+    }
+
+    boolean closing() {
+        return closer != null && !finished;
+    }
+
+    void deadlinePassed() {
+        closed = true;
+        cancelled = true;
+        names.clear();
+        actions.clear();
+    }
+
+    /** Whether {@link #finish} may be called: close() would return. */
+    boolean canFinish() {
+        return closing() && process.alive() && !running && actions.isEmpty();
+    }
+
+    void finish() {
+        closed = true;
+        finished = true;
+        closer.run();
+    }
+
+    /** Its process has died. */
+    void kill() {
+        if (strand != null) {
+            strand.kill();
+            strand = null;
+        }
+        process.running(null);
+        running = false;
+        deadlinePassed();
+    }
+
+    boolean idle() {
+        return !running && actions.isEmpty();
+    }
+
+    List<String> pending() {
+        return new ArrayList<>(names);
+    }
+
+    // ------------------------------------------------------------------------
+    //  EventLoop
+    // ------------------------------------------------------------------------
+
+    @Override
+    public boolean execute(String name, Action action) {
+        if (closed) {
+            return false;
+        }
+        names.add(name);
+        actions.add(action);
+        return true;
+    }
+
+    @Override
+    public boolean inside() {
+        return running;
+    }
+
+    @Override
+    public void assertInside() {
+        if (!running) {
+            throw new IllegalStateException("Called outside of " + this + ".");
+        }
+    }
+
+    @Override
+    public boolean cancelled() {
+        return cancelled;
+    }
+
+    /** Called by a closer only, when the queue is empty or the deadline has passed. */
+    @Override
+    public boolean close(Duration deadline) {
+        closed = true;
+        return terminated();
+    }
+
+    @Override
+    public void awaitTermination(Duration interval, Consumer<Duration> stillWaiting)
+            throws InterruptedException {
+        Strand current = Strand.current();
+        SimulatedLoop waiting = process.running();
+        if (terminated()) {
+            return;
+        }
+        if (current == null || waiting == null) {
+            throw new IllegalStateException("Nobody ends " + this + ".");
+        }
+        stillWaiting.accept(interval);
+        waiting.waitingFor = this;
+        while (!terminated()) {
+            current.pause();
+            if (waiting.cancelled) {
+                throw new InterruptedException("The waiting loop was closed.");
+            }
+        }
+        waiting.waitingFor = null;
+    }
+
+    @Override
+    public boolean terminated() {
+        return !process.alive() || (closed && !running && actions.isEmpty());
+    }
+
+    @Override
+    public String toString() {
+        return "loop " + number + " of process " + process.number;
+    }
+}

@@ -1,0 +1,346 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.sink.testutils;
+
+import org.apache.paimon.flink.sink.FlinkSinkBuilder;
+import org.apache.paimon.table.FileStoreTable;
+
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.api.common.JobStatus;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.ExternalizedCheckpointRetention;
+import org.apache.flink.configuration.RestartStrategyOptions;
+import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.runtime.execution.ExecutionState;
+import org.apache.flink.runtime.executiongraph.AccessExecutionGraph;
+import org.apache.flink.runtime.executiongraph.AccessExecutionJobVertex;
+import org.apache.flink.runtime.executiongraph.AccessExecutionVertex;
+import org.apache.flink.runtime.jobgraph.JobGraph;
+import org.apache.flink.runtime.jobgraph.JobVertex;
+import org.apache.flink.runtime.jobgraph.SavepointRestoreSettings;
+import org.apache.flink.runtime.jobmanager.scheduler.SlotSharingGroup;
+import org.apache.flink.runtime.jobmaster.JobResult;
+import org.apache.flink.runtime.minicluster.MiniCluster;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.table.data.RowData;
+import org.apache.flink.util.SerializedThrowable;
+
+import org.awaitility.Awaitility;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+
+/**
+ * A job that writes the records of a {@link Scenario} into a table. It takes no checkpoint but
+ * those that the test asks for.
+ */
+public final class RunningJob {
+
+    private static final Duration DEADLINE = Duration.ofSeconds(90);
+
+    private final MiniCluster cluster;
+    private final JobID jobId;
+    private final Path directory;
+
+    private RunningJob(MiniCluster cluster, JobID jobId, Path directory) {
+        this.cluster = cluster;
+        this.jobId = jobId;
+        this.directory = directory;
+    }
+
+    /**
+     * @param directory for checkpoints and savepoints
+     */
+    public static Builder on(TestCluster cluster, Path directory) {
+        return new Builder(cluster.miniCluster(), directory);
+    }
+
+    public JobID jobId() {
+        return jobId;
+    }
+
+    // ------------------------------------------------------------------------
+    //  Checkpoints
+    // ------------------------------------------------------------------------
+
+    /** Takes a checkpoint and returns when it is complete; its commit may be under way. */
+    public Savepoint checkpoint() throws Exception {
+        return Savepoint.at(
+                cluster.triggerCheckpoint(jobId).get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS));
+    }
+
+    /** Takes an asynchronous savepoint and returns when it is complete. */
+    public Savepoint savepoint() throws Exception {
+        return Savepoint.at(savepointFuture().get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS));
+    }
+
+    public CompletableFuture<String> savepointFuture() {
+        return cluster.triggerSavepoint(jobId, savepoints(), false, SavepointFormatType.CANONICAL);
+    }
+
+    /** Stops the job with a savepoint and returns when the call of the client does. */
+    public Savepoint stop() throws Exception {
+        return Savepoint.at(stopFuture(false).get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS));
+    }
+
+    public Savepoint stopWithDrain() throws Exception {
+        return Savepoint.at(stopFuture(true).get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS));
+    }
+
+    public CompletableFuture<String> stopFuture(boolean drain) {
+        return cluster.stopWithSavepoint(jobId, savepoints(), drain, SavepointFormatType.CANONICAL);
+    }
+
+    private String savepoints() {
+        return directory.resolve("savepoints").toUri().toString();
+    }
+
+    // ------------------------------------------------------------------------
+    //  Life
+    // ------------------------------------------------------------------------
+
+    public void cancel() throws Exception {
+        cluster.cancelJob(jobId).get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+        awaitStatus(JobStatus.CANCELED);
+    }
+
+    /** Ends the job, whatever it does; for the end of a test. */
+    public void cancelIfRunning() {
+        try {
+            if (!status().isGloballyTerminalState()) {
+                cluster.cancelJob(jobId).get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+            }
+            result();
+        } catch (Exception e) {
+            throw new AssertionError("Cannot cancel " + jobId, e);
+        }
+    }
+
+    /** Waits for the job's end, whatever end that is. */
+    public JobResult result() throws Exception {
+        return cluster.requestJobResult(jobId).get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    public JobStatus status() throws Exception {
+        return cluster.getJobStatus(jobId).get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    public void awaitStatus(JobStatus status) {
+        Awaitility.await("the job is " + status)
+                .atMost(DEADLINE)
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(10))
+                .until(this::status, status::equals);
+    }
+
+    /** Waits until all tasks run (or have finished). */
+    public void awaitRunning() {
+        awaitGraph(
+                "all tasks run",
+                graph ->
+                        graph.getState() == JobStatus.RUNNING
+                                && tasks(graph).stream()
+                                        .map(AccessExecutionVertex::getExecutionState)
+                                        .allMatch(
+                                                state ->
+                                                        state == ExecutionState.RUNNING
+                                                                || state
+                                                                        == ExecutionState
+                                                                                .FINISHED));
+    }
+
+    /** Waits until the task of each of these subtasks has this attempt number, and all run. */
+    public void awaitAttempts(Integer... attempts) {
+        awaitGraph(
+                "the attempts are " + Arrays.asList(attempts),
+                graph -> attempts(graph).equals(Arrays.asList(attempts)));
+        awaitRunning();
+    }
+
+    /** Attempt numbers of the subtasks of the vertex that writes. */
+    public List<Integer> attempts() throws Exception {
+        return attempts(graph());
+    }
+
+    /** Waits until the job has been restarted as a whole so many times, and runs. */
+    public void awaitRestart(int times) {
+        awaitGraph(
+                "every task runs for the " + (times + 1) + ". time",
+                graph -> attempts(graph).stream().allMatch(attempt -> attempt >= times));
+        awaitRunning();
+    }
+
+    private List<Integer> attempts(AccessExecutionGraph graph) {
+        TreeMap<Integer, Integer> attempts = new TreeMap<>();
+        for (AccessExecutionJobVertex vertex : graph.getVerticesTopologically()) {
+            if (!vertex.getName().contains(Builder.SOURCE)) {
+                continue;
+            }
+            for (AccessExecutionVertex task : vertex.getTaskVertices()) {
+                attempts.put(
+                        task.getParallelSubtaskIndex(),
+                        task.getCurrentExecutionAttempt().getAttemptNumber());
+            }
+        }
+        return new ArrayList<>(attempts.values());
+    }
+
+    public void awaitGraph(String cause, Predicate<AccessExecutionGraph> predicate) {
+        Awaitility.await(cause)
+                .atMost(DEADLINE)
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(20))
+                .until(this::graph, predicate::test);
+    }
+
+    public AccessExecutionGraph graph() throws Exception {
+        return cluster.getExecutionGraph(jobId).get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    private static List<AccessExecutionVertex> tasks(AccessExecutionGraph graph) {
+        List<AccessExecutionVertex> tasks = new ArrayList<>();
+        graph.getAllExecutionVertices().forEach(tasks::add);
+        return tasks;
+    }
+
+    /** What the job ended with, as text with all causes. Waits for the end. */
+    public String failure() throws Exception {
+        return result().getSerializedThrowable()
+                .map(SerializedThrowable::getFullStringifiedStackTrace)
+                .orElse("no failure");
+    }
+
+    // ------------------------------------------------------------------------
+
+    /** What job to start. */
+    public static final class Builder {
+
+        static final String SOURCE = "lanes";
+
+        private final MiniCluster cluster;
+        private final Path directory;
+        private final Configuration configuration = new Configuration();
+        private final List<Sink> sinks = new ArrayList<>();
+        private int parallelism = 2;
+        private String restoreFrom;
+        private String witness;
+
+        private Builder(MiniCluster cluster, Path directory) {
+            this.cluster = cluster;
+            this.directory = directory;
+            configuration.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, Duration.ofHours(1));
+            configuration.set(
+                    CheckpointingOptions.CHECKPOINTS_DIRECTORY,
+                    directory.resolve("checkpoints").toUri().toString());
+            configuration.set(
+                    CheckpointingOptions.EXTERNALIZED_CHECKPOINT_RETENTION,
+                    ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION);
+            configuration.set(CheckpointingOptions.TOLERABLE_FAILURE_NUMBER, 100);
+            configuration.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
+            configuration.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, 20);
+            configuration.set(
+                    RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_DELAY,
+                    Duration.ofMillis(50));
+        }
+
+        /** One more sink, with a source of its own. */
+        public Builder write(Scenario scenario, FileStoreTable table) {
+            sinks.add(new Sink(scenario, table));
+            return this;
+        }
+
+        public Builder parallelism(int newParallelism) {
+            this.parallelism = newParallelism;
+            return this;
+        }
+
+        public Builder from(Savepoint savepoint) {
+            this.restoreFrom = savepoint.location();
+            return this;
+        }
+
+        public Builder set(String key, String value) {
+            configuration.setString(key, value);
+            return this;
+        }
+
+        /** Fails instead of restarting. */
+        public Builder withoutRestart() {
+            configuration.set(RestartStrategyOptions.RESTART_STRATEGY, "disable");
+            return this;
+        }
+
+        /** Adds a task of its own that decides when a savepoint completes or aborts. */
+        public Builder with(SavepointWitness.Control control) {
+            this.witness = control.id();
+            return this;
+        }
+
+        public RunningJob submit() throws Exception {
+            JobGraph jobGraph = jobGraph();
+            cluster.submitJob(jobGraph).get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+            return new RunningJob(cluster, jobGraph.getJobID(), directory);
+        }
+
+        @SuppressWarnings("deprecation") // see LaneSource
+        private JobGraph jobGraph() {
+            StreamExecutionEnvironment env =
+                    StreamExecutionEnvironment.getExecutionEnvironment(configuration);
+            env.setParallelism(parallelism);
+            for (Sink sink : sinks) {
+                new FlinkSinkBuilder(sink.table)
+                        .forRowData(
+                                env.addSource(
+                                        new LaneSource(sink.scenario.id()),
+                                        SOURCE,
+                                        TypeInformation.of(RowData.class)))
+                        .parallelism(parallelism)
+                        .build();
+            }
+            JobGraph jobGraph = env.getStreamGraph().getJobGraph();
+            if (restoreFrom != null) {
+                jobGraph.setSavepointRestoreSettings(
+                        SavepointRestoreSettings.forPath(restoreFrom, true));
+            }
+            if (witness != null) {
+                JobVertex vertex = new JobVertex("witness");
+                vertex.setInvokableClass(SavepointWitness.class);
+                vertex.setParallelism(1);
+                vertex.setSlotSharingGroup(new SlotSharingGroup());
+                vertex.getConfiguration().setString(SavepointWitness.CONTROL, witness);
+                jobGraph.addVertex(vertex);
+            }
+            return jobGraph;
+        }
+    }
+
+    private static final class Sink {
+
+        private final Scenario scenario;
+        private final FileStoreTable table;
+
+        private Sink(Scenario scenario, FileStoreTable table) {
+            this.scenario = scenario;
+            this.table = table;
+        }
+    }
+}

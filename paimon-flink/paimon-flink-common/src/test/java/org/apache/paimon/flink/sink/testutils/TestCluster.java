@@ -1,0 +1,82 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.sink.testutils;
+
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.configuration.RestOptions;
+import org.apache.flink.configuration.TaskManagerOptions;
+import org.apache.flink.runtime.minicluster.MiniCluster;
+import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
+import org.apache.flink.runtime.minicluster.RpcServiceSharing;
+
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+import java.util.concurrent.TimeUnit;
+
+/** A MiniCluster of two TaskManagers for all tests of a class. */
+public final class TestCluster implements BeforeAllCallback, AfterAllCallback {
+
+    private final Configuration configuration = new Configuration();
+    private final MiniClusterConfiguration.Builder builder =
+            new MiniClusterConfiguration.Builder()
+                    .setNumTaskManagers(2)
+                    .setNumSlotsPerTaskManager(8)
+                    .withRandomPorts();
+    private MiniCluster miniCluster;
+
+    public TestCluster() {
+        configuration.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, MemorySize.parse("64m"));
+        configuration.set(RestOptions.BIND_ADDRESS, "127.0.0.1");
+        configuration.set(CheckpointingOptions.MAX_RETAINED_CHECKPOINTS, 3);
+    }
+
+    /** Leadership can be taken from a JobMaster and given back: the next one restores the job. */
+    public TestCluster withLeadershipControl() {
+        builder.setHaServices(MiniCluster.HaServices.WITH_LEADERSHIP_CONTROL);
+        return this;
+    }
+
+    /** Each component has RPC services of its own, which have a limit for the size of a message. */
+    public TestCluster withRpcFrames() {
+        builder.setRpcServiceSharing(RpcServiceSharing.DEDICATED);
+        return this;
+    }
+
+    public MiniCluster miniCluster() {
+        return miniCluster;
+    }
+
+    @Override
+    public void beforeAll(ExtensionContext context) throws Exception {
+        start();
+    }
+
+    public void start() throws Exception {
+        builder.setConfiguration(configuration);
+        miniCluster = new MiniCluster(builder.build());
+        miniCluster.start();
+    }
+
+    @Override
+    public void afterAll(ExtensionContext context) throws Exception {
+        stop();
+    }
+
+    public void stop() throws Exception {
+        miniCluster.closeAsync().get(60, TimeUnit.SECONDS);
+    }
+}
