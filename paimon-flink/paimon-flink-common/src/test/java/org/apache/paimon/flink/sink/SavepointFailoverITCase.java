@@ -134,7 +134,8 @@ class SavepointFailoverITCase extends JobITCase {
         table.awaitTags();
         // The checkpoint that it restarts from still says that this is a savepoint.
         scenario.fail(0);
-        job.awaitAttempts(path == CommitPath.OPERATOR ? new Integer[] {1, 1} : new Integer[] {1, 0});
+        job.awaitAttempts(
+                path == CommitPath.OPERATOR ? new Integer[] {1, 1} : new Integer[] {1, 0});
         scenario.emit(10);
         table.awaitCommitted(job.checkpoint().id());
 
@@ -173,9 +174,7 @@ class SavepointFailoverITCase extends JobITCase {
     private static boolean aborted(
             org.apache.flink.runtime.executiongraph.AccessExecutionGraph graph, long savepointId) {
         return graph.getCheckpointStatsSnapshot() != null
-                && graph.getCheckpointStatsSnapshot()
-                                .getHistory()
-                                .getCheckpointById(savepointId)
+                && graph.getCheckpointStatsSnapshot().getHistory().getCheckpointById(savepointId)
                         != null
                 && graph.getCheckpointStatsSnapshot()
                         .getHistory()
@@ -317,7 +316,8 @@ class SavepointFailoverITCase extends JobITCase {
 
     @ParameterizedTest
     @EnumSource
-    @DisplayName("A4, A8: a commit or tag that fails is made up for after the restart (coordinator)")
+    @DisplayName(
+            "A4, A8: a commit or tag that fails is made up for after the restart (coordinator)")
     void failureIsMadeUpForOnTheCoordinatorPath(Failure failure) throws Exception {
         failureIsMadeUpFor(CommitPath.COORDINATOR, failure);
     }
@@ -392,7 +392,8 @@ class SavepointFailoverITCase extends JobITCase {
     @Test
     @DisplayName("A7: no second committer while a commit hangs through a global failover")
     void hangingCommitHasNoSecondCommitterBesideIt() throws Exception {
-        AppendTable table = table(CommitPath.COORDINATOR, "sink.coordinator-commit.close-timeout", "1 s");
+        AppendTable table =
+                table(CommitPath.COORDINATOR, "sink.coordinator-commit.close-timeout", "1 s");
         Scenario other = scenario(100, 2);
         AppendTable otherTable =
                 AppendTable.create(directory, other, CommitPath.COORDINATOR.options());

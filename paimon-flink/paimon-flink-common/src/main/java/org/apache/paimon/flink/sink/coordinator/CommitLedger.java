@@ -420,8 +420,7 @@ final class CommitLedger {
     // ------------------------------------------------------------------------
 
     /** The one place that assigns what a writer replayed, so that the count is right. */
-    private void accountFor(
-            Writer writer, List<EncodedReport> replay, boolean runsWithoutReplay) {
+    private void accountFor(Writer writer, List<EncodedReport> replay, boolean runsWithoutReplay) {
         replaysMissing += writer.accountedFor() ? 1 : 0;
         writer.replay = replay;
         writer.runsWithoutReplay = runsWithoutReplay;

@@ -727,7 +727,8 @@ class CommitLedgerTest {
             report(1, Reports.of(2).files("c"));
             align(2);
             ledger.reset(0, 2);
-            ledger.readyWithoutReplay(0);
+            ledger.ready(0);
+            ledger.triggered(3);
             report(1, Reports.of(3).files("d").savepoint());
 
             assertThat(align(3)).containsExactly("3 [d] savepoint");
@@ -738,13 +739,13 @@ class CommitLedgerTest {
                 "E4: a vertex that had finished when the checkpoint was taken restores as such")
         void allFinishedOnRestore() throws Exception {
             restoring(5);
-            ledger.readyWithoutReplay(0);
+            ledger.ready(0);
+            ledger.ready(1);
             assertThat(ledger.replaysComplete()).isFalse();
-            ledger.readyWithoutReplay(1);
+            ledger.triggered(6);
             assertThat(ledger.replaysComplete()).isTrue();
 
             assertThat(recover()).isEmpty();
-            ledger.triggered(6);
             assertThat(align(6)).isEmpty();
         }
 
@@ -753,8 +754,10 @@ class CommitLedgerTest {
                 "E4: writers that run without a replay beside others that replayed lost theirs")
         void someReplaysLost() throws Exception {
             restoring(5);
+            ledger.ready(0);
+            ledger.ready(1);
             replay(0, Reports.of(5).files("a"));
-            ledger.readyWithoutReplay(1);
+            ledger.triggered(6);
             assertThat(ledger.replaysComplete()).isTrue();
 
             assertThatThrownBy(() -> ledger.recover())
@@ -764,10 +767,10 @@ class CommitLedgerTest {
         }
 
         @Test
-        @DisplayName("E4: a replay that comes after the word that its attempt runs still counts")
+        @DisplayName("E4: a replay that comes after the word that its attempt begins counts")
         void replayAfterReady() throws Exception {
             restoring(5);
-            ledger.readyWithoutReplay(0);
+            ledger.ready(0);
             replay(0, Reports.of(5).files("a"));
             replay(1, Reports.of(5).files("b"));
 

@@ -219,17 +219,6 @@ class ReportsOnTheirWayTest {
         assertThat(filesUpTo(1)).containsExactly("a");
     }
 
-    @Test
-    @DisplayName("E4: whether the replay of an attempt has arrived is known of that attempt alone")
-    void knowsWhoReplayed() throws Exception {
-        assertThat(receiver.replayed(0, 0)).isFalse();
-        freshWriter(0, 0);
-        assertThat(receiver.replayed(0, 0)).isTrue();
-        assertThat(receiver.replayed(0, 1)).isFalse();
-        receiver.reset(0);
-        assertThat(receiver.replayed(0, 0)).isFalse();
-    }
-
     // ------------------------------------------------------------------------
     //  W2
     // ------------------------------------------------------------------------
