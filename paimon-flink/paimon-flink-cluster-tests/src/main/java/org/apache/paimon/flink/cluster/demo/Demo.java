@@ -374,6 +374,8 @@ public final class Demo {
                                 .holds(
                                         () -> rest.subtasks(job),
                                         now -> recovered(now, victim.name())));
+        // This failure was wanted; only another one is news.
+        lastFailure = rest.rootCause(job);
         Set<String> fates = new LinkedHashSet<>();
         for (Map.Entry<String, RestClient.Subtask> entry : after.entrySet()) {
             fates.add(regionalFate(victim.name(), before.get(entry.getKey()), entry.getValue()));
