@@ -22,6 +22,9 @@ import org.apache.paimon.flink.sink.testutils.SavepointWitness;
 import org.apache.paimon.flink.sink.testutils.Scenario;
 import org.apache.paimon.flink.sink.testutils.TestCluster;
 
+import org.apache.flink.runtime.checkpoint.AbstractCheckpointStats;
+import org.apache.flink.runtime.checkpoint.CheckpointStatsSnapshot;
+import org.apache.flink.runtime.executiongraph.AccessExecutionGraph;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -31,6 +34,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.time.Duration;
 import java.util.Collections;
 import java.util.concurrent.CompletableFuture;
 
@@ -63,32 +67,46 @@ class SavepointFailoverITCase extends JobITCase {
     //  A1, A2: aborts
     // ------------------------------------------------------------------------
 
-    @ParameterizedTest
-    @EnumSource
-    @DisplayName("A1: a savepoint that aborts after it was tagged loses its tag, not its files")
-    void abortAfterALaterCheckpointDeletesTheTag(CommitPath path) throws Exception {
-        AppendTable table = table(path);
+    /**
+     * With one concurrent checkpoint no checkpoint is triggered while a savepoint is pending, but
+     * the savepoint of a stop is.
+     */
+    @Test
+    @DisplayName("A1: a savepoint that a stop has overtaken and tagged loses its tag, not its files")
+    void abortAfterAStopDeletesTheTag() throws Exception {
+        AppendTable table = table(CommitPath.COORDINATOR);
         RunningJob job = start(job(table).with(witness));
 
         scenario.emit(10);
         CompletableFuture<String> savepoint = job.savepointFuture();
-        long savepointId = witness.awaitSavepoint();
+        long savepointId = witness.awaitSavepoint(0);
         scenario.emit(10);
-        table.awaitCommitted(job.checkpoint().id());
-        table.awaitTags("savepoint-" + savepointId);
+        Hook.Gate tagging = scenario.beforeTag.holdNext();
+        CompletableFuture<String> stop = job.stopFuture(false);
+        long stopId = witness.awaitSavepoint(savepointId);
+        witness.acknowledge(stopId);
+        tagging.awaitReached();
         assertThat(savepoint).isNotDone();
         witness.decline(savepointId);
+        job.awaitGraph("the savepoint is aborted", graph -> failed(graph, savepointId));
+        tagging.open();
+        stop.get();
 
-        table.awaitTags();
+        table.awaitTags("savepoint-" + stopId);
         assertThatThrownBy(savepoint::get).hasStackTraceContaining("planned decline");
         assertThat(scenario.tagEvents())
                 .containsExactly(
-                        "created savepoint-" + savepointId, "deleted savepoint-" + savepointId);
-        scenario.emit(10);
-        table.awaitCommitted(job.checkpoint().id());
-        table.assertTags();
+                        "created savepoint-" + savepointId,
+                        "created savepoint-" + stopId,
+                        "deleted savepoint-" + savepointId);
         table.assertHolds(scenario.everything());
-        assertThat(job.attempts()).containsExactly(0, 0);
+    }
+
+    private static boolean failed(AccessExecutionGraph graph, long savepointId) {
+        CheckpointStatsSnapshot statistics = graph.getCheckpointStatsSnapshot();
+        AbstractCheckpointStats savepoint =
+                statistics == null ? null : statistics.getHistory().getCheckpointById(savepointId);
+        return savepoint != null && savepoint.getStatus().isFailed();
     }
 
     @ParameterizedTest
@@ -100,12 +118,12 @@ class SavepointFailoverITCase extends JobITCase {
 
         scenario.emit(10);
         CompletableFuture<String> aborted = job.savepointFuture();
-        long abortedId = witness.awaitSavepoint();
+        long abortedId = witness.awaitSavepoint(0);
         scenario.emit(10);
         witness.decline(abortedId);
         assertThatThrownBy(aborted::get).hasStackTraceContaining("planned decline");
         CompletableFuture<String> completed = job.savepointFuture();
-        long completedId = witness.awaitSavepoint();
+        long completedId = witness.awaitSavepoint(abortedId);
         witness.acknowledge(completedId);
         completed.get();
         scenario.emit(10);
@@ -119,68 +137,27 @@ class SavepointFailoverITCase extends JobITCase {
 
     @ParameterizedTest
     @EnumSource
-    @DisplayName("A1: an aborted savepoint stays untagged when the job fails afterwards")
+    @DisplayName("A1, A4: an aborted savepoint stays untagged when its commit is made up for")
     void abortedSavepointStaysUntaggedAfterAFailover(CommitPath path) throws Exception {
         AppendTable table = table(path);
         RunningJob job = start(job(table).with(witness));
 
         scenario.emit(10);
-        job.savepointFuture();
-        long savepointId = witness.awaitSavepoint();
+        CompletableFuture<String> aborted = job.savepointFuture();
+        long abortedId = witness.awaitSavepoint(0);
+        witness.decline(abortedId);
+        assertThatThrownBy(aborted::get).hasStackTraceContaining("planned decline");
         scenario.emit(10);
-        table.awaitCommitted(job.checkpoint().id());
-        table.awaitTags("savepoint-" + savepointId);
-        witness.decline(savepointId);
-        table.awaitTags();
-        // The checkpoint that it restarts from still says that this is a savepoint.
-        scenario.fail(0);
-        job.awaitAttempts(
-                path == CommitPath.OPERATOR ? new Integer[] {1, 1} : new Integer[] {1, 0});
-        scenario.emit(10);
-        table.awaitCommitted(job.checkpoint().id());
-
-        table.assertTags();
-        table.assertHolds(scenario.everything());
-    }
-
-    @Test
-    @DisplayName("A1, A2: an aborted savepoint stays untagged when the coordinator starts anew")
-    void abortedSavepointStaysUntaggedAfterAGlobalFailover() throws Exception {
-        AppendTable table = table(CommitPath.COORDINATOR);
-        RunningJob job = start(job(table).with(witness));
-        scenario.emit(10);
-        job.savepointFuture();
-        long savepointId = witness.awaitSavepoint();
-        scenario.emit(10);
-
-        // The checkpoint completes with the flag in it, and its commit waits.
-        Hook.Gate gate = scenario.beforeSnapshot.holdNext();
-        scenario.beforeSnapshot.failNext(20);
+        scenario.beforeSnapshot.failNext(2);
         Savepoint checkpoint = job.checkpoint();
-        gate.awaitReached();
-        witness.decline(savepointId);
-        job.awaitGraph("the abort is known", graph -> aborted(graph, savepointId));
-        gate.open();
-        job.awaitRestart(1);
-        scenario.beforeSnapshot.clear();
+        job.awaitRestart(2);
         table.awaitCommitted(checkpoint.id());
+
         scenario.emit(10);
         table.awaitCommitted(job.checkpoint().id());
-
-        table.awaitTags();
+        table.assertTags();
+        assertThat(scenario.tagEvents()).isEmpty();
         table.assertHolds(scenario.everything());
-    }
-
-    private static boolean aborted(
-            org.apache.flink.runtime.executiongraph.AccessExecutionGraph graph, long savepointId) {
-        return graph.getCheckpointStatsSnapshot() != null
-                && graph.getCheckpointStatsSnapshot().getHistory().getCheckpointById(savepointId)
-                        != null
-                && graph.getCheckpointStatsSnapshot()
-                        .getHistory()
-                        .getCheckpointById(savepointId)
-                        .getStatus()
-                        .isFailed();
     }
 
     // ------------------------------------------------------------------------
@@ -243,7 +220,7 @@ class SavepointFailoverITCase extends JobITCase {
         if (committedBefore) {
             // The files of the surviving writer are committed under the savepoint's identifier,
             // then the next commit fails.
-            scenario.beforeSnapshot.slowNext(java.time.Duration.ZERO);
+            scenario.beforeSnapshot.slowNext(Duration.ZERO);
         }
         scenario.beforeSnapshot.failNext(1);
         Savepoint checkpoint = job.checkpoint();
@@ -316,8 +293,7 @@ class SavepointFailoverITCase extends JobITCase {
 
     @ParameterizedTest
     @EnumSource
-    @DisplayName(
-            "A4, A8: a commit or tag that fails is made up for after the restart (coordinator)")
+    @DisplayName("A4, A8: a commit or tag that fails is made up for after the restart (coordinator)")
     void failureIsMadeUpForOnTheCoordinatorPath(Failure failure) throws Exception {
         failureIsMadeUpFor(CommitPath.COORDINATOR, failure);
     }
@@ -392,8 +368,7 @@ class SavepointFailoverITCase extends JobITCase {
     @Test
     @DisplayName("A7: no second committer while a commit hangs through a global failover")
     void hangingCommitHasNoSecondCommitterBesideIt() throws Exception {
-        AppendTable table =
-                table(CommitPath.COORDINATOR, "sink.coordinator-commit.close-timeout", "1 s");
+        AppendTable table = table(CommitPath.COORDINATOR, "sink.coordinator-commit.close-timeout", "1 s");
         Scenario other = scenario(100, 2);
         AppendTable otherTable =
                 AppendTable.create(directory, other, CommitPath.COORDINATOR.options());

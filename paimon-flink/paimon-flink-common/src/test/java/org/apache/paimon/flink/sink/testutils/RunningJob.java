@@ -39,12 +39,14 @@ import org.apache.flink.util.SerializedThrowable;
 
 import org.awaitility.Awaitility;
 
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
@@ -110,6 +112,24 @@ public final class RunningJob {
         return cluster.stopWithSavepoint(jobId, savepoints(), drain, SavepointFormatType.CANONICAL);
     }
 
+    /** The newest savepoint on disk, also one whose stop failed. */
+    public Savepoint newestSavepoint() throws IOException {
+        Savepoint newest = null;
+        try (DirectoryStream<Path> found =
+                Files.newDirectoryStream(directory.resolve("savepoints"))) {
+            for (Path path : found) {
+                if (Files.exists(path.resolve("_metadata"))) {
+                    Savepoint savepoint = Savepoint.at(path.toUri().toString());
+                    newest = newest == null || savepoint.id() > newest.id() ? savepoint : newest;
+                }
+            }
+        }
+        if (newest == null) {
+            throw new AssertionError("There is no savepoint in " + directory + ".");
+        }
+        return newest;
+    }
+
     private String savepoints() {
         return directory.resolve("savepoints").toUri().toString();
     }
@@ -172,36 +192,63 @@ public final class RunningJob {
     public void awaitAttempts(Integer... attempts) {
         awaitGraph(
                 "the attempts are " + Arrays.asList(attempts),
-                graph -> attempts(graph).equals(Arrays.asList(attempts)));
+                graph -> attemptsOf(graph).equals(Arrays.asList(attempts)));
         awaitRunning();
     }
 
     /** Attempt numbers of the subtasks of the vertex that writes. */
     public List<Integer> attempts() throws Exception {
-        return attempts(graph());
+        return attemptsOf(graph());
+    }
+
+    /** Waits until these subtasks of the vertex that writes have finished. */
+    public void awaitFinished(Integer... subtasks) {
+        awaitGraph(
+                "the subtasks " + Arrays.asList(subtasks) + " have finished",
+                graph -> {
+                    for (int subtask : subtasks) {
+                        if (sourceTasks(graph).get(subtask).getExecutionState()
+                                != ExecutionState.FINISHED) {
+                            return false;
+                        }
+                    }
+                    return true;
+                });
+    }
+
+    /** How many subtasks of vertices with a source have finished. */
+    public long finishedSources(AccessExecutionGraph graph) {
+        return sourceTasks(graph).stream()
+                .filter(task -> task.getExecutionState() == ExecutionState.FINISHED)
+                .count();
     }
 
     /** Waits until the job has been restarted as a whole so many times, and runs. */
     public void awaitRestart(int times) {
         awaitGraph(
                 "every task runs for the " + (times + 1) + ". time",
-                graph -> attempts(graph).stream().allMatch(attempt -> attempt >= times));
+                graph -> attemptsOf(graph).stream().allMatch(attempt -> attempt >= times));
         awaitRunning();
     }
 
-    private List<Integer> attempts(AccessExecutionGraph graph) {
-        TreeMap<Integer, Integer> attempts = new TreeMap<>();
+    public List<Integer> attemptsOf(AccessExecutionGraph graph) {
+        List<Integer> attempts = new ArrayList<>();
+        sourceTasks(graph)
+                .forEach(
+                        task ->
+                                attempts.add(
+                                        task.getCurrentExecutionAttempt().getAttemptNumber()));
+        return attempts;
+    }
+
+    private static List<AccessExecutionVertex> sourceTasks(AccessExecutionGraph graph) {
+        List<AccessExecutionVertex> tasks = new ArrayList<>();
         for (AccessExecutionJobVertex vertex : graph.getVerticesTopologically()) {
-            if (!vertex.getName().contains(Builder.SOURCE)) {
-                continue;
-            }
-            for (AccessExecutionVertex task : vertex.getTaskVertices()) {
-                attempts.put(
-                        task.getParallelSubtaskIndex(),
-                        task.getCurrentExecutionAttempt().getAttemptNumber());
+            if (vertex.getName().contains(Builder.SOURCE)) {
+                tasks.addAll(Arrays.asList(vertex.getTaskVertices()));
             }
         }
-        return new ArrayList<>(attempts.values());
+        return tasks;
     }
 
     /** Fails at once when the job ends before the condition is fulfilled. */
