@@ -161,7 +161,7 @@ final class CommitLedger {
         writer.lastReported = restoredCheckpointId;
         if (restoring()) {
             writer.replay = reports;
-            writer.readyWithoutReplay = false;
+            writer.runsWithoutReplay = false;
             return;
         }
         // A region failover: the other writers went on, and so did the commits. What this writer
