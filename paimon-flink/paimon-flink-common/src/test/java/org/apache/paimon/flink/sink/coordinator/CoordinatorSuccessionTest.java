@@ -91,7 +91,8 @@ class CoordinatorSuccessionTest {
                             } catch (Exception e) {
                                 throw new AssertionError(e);
                             }
-                        });
+                        },
+                        CoordinatorSuccession::onThreadOfItsOwn);
         successions.add(succession);
         return succession;
     }
@@ -356,7 +357,8 @@ class CoordinatorSuccessionTest {
                             } catch (Exception e) {
                                 throw new AssertionError(e);
                             }
-                        });
+                        },
+                        CoordinatorSuccession::onThreadOfItsOwn);
         coordinator.start();
         for (long id = 1; id <= 3_000; id++) {
             coordinator.notifyCheckpointAborted(id);
