@@ -270,10 +270,10 @@ class CommittingWriteOperatorCoordinatorTest {
     @DisplayName("E4: a vertex that had finished in the restored checkpoint does not hold it back")
     void restoreOfAFinishedVertex() throws Exception {
         restoring(3, stateOf(fixture));
-        CompletableFuture<byte[]> checkpoint = new CompletableFuture<>();
-        coordinator.checkpointCoordinator(4, checkpoint);
         coordinator.executionAttemptReady(0, 0, null);
         coordinator.executionAttemptReady(1, 0, null);
+        CompletableFuture<byte[]> checkpoint = new CompletableFuture<>();
+        coordinator.checkpointCoordinator(4, checkpoint);
         loop.runAll();
 
         assertThat(checkpoint).isCompleted();
