@@ -119,6 +119,9 @@ public class CommittingWriteOperatorCoordinator
     private MemoryBackendStateStore stateStore;
     private SnapshotCommitter committer;
 
+    /** What this coordinator failed with; null while it has not. */
+    @Nullable private volatile Throwable failure;
+
     /** Set by the main thread when this life is over: the job must not be failed any more. */
     private volatile boolean closing;
 
@@ -437,6 +440,7 @@ public class CommittingWriteOperatorCoordinator
             LOG.error("Failing the job; its restart tries again.", cause);
             context.failJob(cause);
         }
+        this.failure = cause;
         answerAllExceptionally(cause);
     }
 
@@ -453,10 +457,14 @@ public class CommittingWriteOperatorCoordinator
     }
 
     private FlinkException closed() {
+        Throwable cause = failure;
         return new FlinkException(
-                "The coordinator that commits to "
-                        + committerOpener.table()
-                        + " has failed or was closed.");
+                cause == null
+                        ? "The coordinator that commits to "
+                                + committerOpener.table()
+                                + " was closed."
+                        : cause.getMessage(),
+                cause);
     }
 
     private void become(State next) {

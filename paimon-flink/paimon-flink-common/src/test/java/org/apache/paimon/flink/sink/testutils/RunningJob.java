@@ -23,6 +23,8 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.ExternalizedCheckpointRetention;
 import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.runtime.checkpoint.CheckpointException;
+import org.apache.flink.runtime.checkpoint.CheckpointFailureReason;
 import org.apache.flink.runtime.execution.ExecutionState;
 import org.apache.flink.runtime.executiongraph.AccessExecutionGraph;
 import org.apache.flink.runtime.executiongraph.AccessExecutionJobVertex;
@@ -33,8 +35,10 @@ import org.apache.flink.runtime.jobgraph.SavepointRestoreSettings;
 import org.apache.flink.runtime.jobmanager.scheduler.SlotSharingGroup;
 import org.apache.flink.runtime.jobmaster.JobResult;
 import org.apache.flink.runtime.minicluster.MiniCluster;
+import org.apache.flink.runtime.scheduler.exceptionhistory.RootExceptionHistoryEntry;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.table.data.RowData;
+import org.apache.flink.util.ExceptionUtils;
 import org.apache.flink.util.SerializedThrowable;
 
 import org.awaitility.Awaitility;
@@ -48,6 +52,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
@@ -59,12 +64,14 @@ public final class RunningJob {
 
     private static final Duration DEADLINE = Duration.ofSeconds(90);
 
+    private final TestCluster testCluster;
     private final MiniCluster cluster;
     private final JobID jobId;
     private final Path directory;
 
-    private RunningJob(MiniCluster cluster, JobID jobId, Path directory) {
-        this.cluster = cluster;
+    private RunningJob(TestCluster testCluster, JobID jobId, Path directory) {
+        this.testCluster = testCluster;
+        this.cluster = testCluster.miniCluster();
         this.jobId = jobId;
         this.directory = directory;
     }
@@ -73,7 +80,7 @@ public final class RunningJob {
      * @param directory for checkpoints and savepoints
      */
     public static Builder on(TestCluster cluster, Path directory) {
-        return new Builder(cluster.miniCluster(), directory);
+        return new Builder(cluster, directory);
     }
 
     public JobID jobId() {
@@ -84,10 +91,38 @@ public final class RunningJob {
     //  Checkpoints
     // ------------------------------------------------------------------------
 
-    /** Takes a checkpoint and returns when it is complete; its commit may be under way. */
+    /**
+     * Takes a checkpoint and returns when it is complete; its commit may be under way. Tries again
+     * when a task that has just started or ended could not take part.
+     */
     public Savepoint checkpoint() throws Exception {
-        return Savepoint.at(
-                cluster.triggerCheckpoint(jobId).get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS));
+        long deadline = System.nanoTime() + DEADLINE.toNanos();
+        while (true) {
+            try {
+                return Savepoint.at(
+                        cluster.triggerCheckpoint(jobId)
+                                .get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS));
+            } catch (ExecutionException e) {
+                if (!transientFailure(e) || System.nanoTime() > deadline) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private static boolean transientFailure(Throwable failure) {
+        return ExceptionUtils.findThrowable(failure, CheckpointException.class)
+                .map(CheckpointException::getCheckpointFailureReason)
+                .filter(
+                        reason ->
+                                reason == CheckpointFailureReason.TASK_CHECKPOINT_FAILURE
+                                        || reason
+                                                == CheckpointFailureReason
+                                                        .NOT_ALL_REQUIRED_TASKS_RUNNING
+                                        || reason
+                                                == CheckpointFailureReason
+                                                        .CHECKPOINT_DECLINED_TASK_NOT_READY)
+                .isPresent();
     }
 
     /** Takes an asynchronous savepoint and returns when it is complete. */
@@ -283,6 +318,17 @@ public final class RunningJob {
                 .orElse("no failure");
     }
 
+    /** All failures that the job went through, as the web UI lists them. */
+    public String failures() throws Exception {
+        StringBuilder text = new StringBuilder();
+        for (RootExceptionHistoryEntry entry : testCluster.info(jobId).getExceptionHistory()) {
+            text.append(entry.getExceptionAsString()).append('\n');
+            entry.getConcurrentExceptions()
+                    .forEach(more -> text.append(more.getExceptionAsString()).append('\n'));
+        }
+        return text.toString();
+    }
+
     // ------------------------------------------------------------------------
 
     /** What job to start. */
@@ -290,7 +336,7 @@ public final class RunningJob {
 
         static final String SOURCE = "lanes";
 
-        private final MiniCluster cluster;
+        private final TestCluster cluster;
         private final Path directory;
         private final Configuration configuration = new Configuration();
         private final List<Sink> sinks = new ArrayList<>();
@@ -298,7 +344,7 @@ public final class RunningJob {
         private String restoreFrom;
         private String witness;
 
-        private Builder(MiniCluster cluster, Path directory) {
+        private Builder(TestCluster cluster, Path directory) {
             this.cluster = cluster;
             this.directory = directory;
             configuration.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, Duration.ofHours(1));
@@ -351,7 +397,7 @@ public final class RunningJob {
 
         public RunningJob submit() throws Exception {
             JobGraph jobGraph = jobGraph();
-            cluster.submitJob(jobGraph).get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+            cluster.miniCluster().submitJob(jobGraph).get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
             return new RunningJob(cluster, jobGraph.getJobID(), directory);
         }
 
