@@ -38,8 +38,10 @@ import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NavigableMap;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /**
@@ -97,6 +99,9 @@ public class CommittingWriteOperatorCoordinator
     /** Who waits for the commit of which checkpoint. */
     private final NavigableMap<Long, CompletableFuture<CoordinationResponse>> awaitedCommits =
             new TreeMap<>();
+
+    /** What Flink waits for, also while it is only queued: a close may drop the queue. */
+    private final Set<CompletableFuture<?>> unanswered = ConcurrentHashMap.newKeySet();
 
     private State state = State.CREATED;
 
@@ -216,7 +221,9 @@ public class CommittingWriteOperatorCoordinator
         }
         // The loop's thread is dead: its state may be touched from here.
         state = State.CLOSED;
-        answerAllExceptionally(new FlinkException("The coordinator was closed."));
+        FlinkException closed = closed();
+        answerAllExceptionally(closed);
+        unanswered.forEach(answer -> answer.completeExceptionally(closed));
         if (committer != null) {
             committer.close();
         }
@@ -287,6 +294,7 @@ public class CommittingWriteOperatorCoordinator
 
     @Override
     public void checkpointCoordinator(long checkpointId, CompletableFuture<byte[]> result) {
+        owe(result);
         boolean queued =
                 loop.execute(
                         "checkpoint " + checkpointId,
@@ -353,6 +361,7 @@ public class CommittingWriteOperatorCoordinator
                             "Unknown request of type " + request.getClass().getName() + "."));
             return answer;
         }
+        owe(answer);
         AwaitCommitRequest await = (AwaitCommitRequest) request;
         boolean queued =
                 loop.execute(
@@ -440,6 +449,11 @@ public class CommittingWriteOperatorCoordinator
         deferredCheckpoints.clear();
         awaitedCommits.values().forEach(answer -> answer.completeExceptionally(cause));
         awaitedCommits.clear();
+    }
+
+    private void owe(CompletableFuture<?> answer) {
+        unanswered.add(answer);
+        answer.whenComplete((value, failure) -> unanswered.remove(answer));
     }
 
     private FlinkException closed() {

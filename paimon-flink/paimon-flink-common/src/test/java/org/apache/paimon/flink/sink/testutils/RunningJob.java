@@ -292,8 +292,7 @@ public final class RunningJob {
                 .atMost(DEADLINE)
                 .pollDelay(Duration.ZERO)
                 .pollInterval(Duration.ofMillis(20))
-                .failFast(
-                        "the job ended instead", () -> ended(predicate))
+                .failFast("the job ended instead", () -> ended(predicate))
                 .until(this::graph, predicate::test);
     }
 
