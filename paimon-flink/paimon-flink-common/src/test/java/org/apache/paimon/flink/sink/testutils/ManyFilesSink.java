@@ -21,16 +21,21 @@ import org.apache.paimon.io.DataFileMeta;
 import org.apache.paimon.io.DataIncrement;
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.table.sink.CommitMessageImpl;
+import org.apache.paimon.utils.FileStorePathFactory;
 
 import org.apache.flink.streaming.api.operators.OneInputStreamOperatorFactory;
 
+import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** Reports each file that a writer has written so many times, under as many names. */
+/** Multiplies each file that a writer has written, as links under as many names. */
 final class ManyFilesSink extends RowAppendTableSink {
 
     private static final long serialVersionUID = 1L;
@@ -51,12 +56,14 @@ final class ManyFilesSink extends RowAppendTableSink {
                         multiplied(
                                 provider.provide(
                                         table, user, state, ioManager, memoryPool, metricGroup),
+                                table.store().pathFactory(),
                                 times),
                 commitUser);
     }
 
     @SuppressWarnings("unchecked")
-    private static StoreSinkWrite multiplied(StoreSinkWrite write, int times) {
+    private static StoreSinkWrite multiplied(
+            StoreSinkWrite write, FileStorePathFactory paths, int times) {
         return (StoreSinkWrite)
                 Proxy.newProxyInstance(
                         ManyFilesSink.class.getClassLoader(),
@@ -69,19 +76,29 @@ final class ManyFilesSink extends RowAppendTableSink {
                                 throw e.getCause();
                             }
                             return method.getName().equals("prepareCommit")
-                                    ? multiplied((List<Committable>) result, times)
+                                    ? multiplied((List<Committable>) result, paths, times)
                                     : result;
                         });
     }
 
-    private static List<Committable> multiplied(List<Committable> committables, int times) {
+    private static List<Committable> multiplied(
+            List<Committable> committables, FileStorePathFactory paths, int times)
+            throws IOException {
         List<Committable> multiplied = new ArrayList<>();
         for (Committable committable : committables) {
             CommitMessageImpl message = (CommitMessageImpl) committable.commitMessage();
             List<DataFileMeta> files = new ArrayList<>();
             for (DataFileMeta file : message.newFilesIncrement().newFiles()) {
+                Path bucket =
+                        Paths.get(
+                                paths.bucketPath(message.partition(), message.bucket())
+                                        .toUri()
+                                        .getPath());
                 for (int i = 0; i < times; i++) {
-                    files.add(file.rename(i + "-" + file.fileName()));
+                    DataFileMeta copy = file.rename(i + "-" + file.fileName());
+                    Files.createLink(
+                            bucket.resolve(copy.fileName()), bucket.resolve(file.fileName()));
+                    files.add(copy);
                 }
             }
             // One committable per file, as when each row is of a partition of its own.

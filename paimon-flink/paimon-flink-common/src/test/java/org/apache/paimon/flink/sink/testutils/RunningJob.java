@@ -342,7 +342,10 @@ public final class RunningJob {
 
     private boolean ended(Predicate<AccessExecutionGraph> predicate) throws Exception {
         AccessExecutionGraph graph = graph();
-        return graph.getState().isGloballyTerminalState() && !predicate.test(graph);
+        if (graph.getState().isGloballyTerminalState() && !predicate.test(graph)) {
+            throw new AssertionError("The job is " + graph.getState() + ": " + failure());
+        }
+        return false;
     }
 
     public AccessExecutionGraph graph() throws Exception {
@@ -418,7 +421,7 @@ public final class RunningJob {
             return this;
         }
 
-        /** Each file is reported so many times, under as many names; most of them do not exist. */
+        /** Each file is reported so many times, under as many names. */
         public Builder filesPerFile(int copies) {
             this.filesPerFile = copies;
             return this;
@@ -460,9 +463,10 @@ public final class RunningJob {
             for (Sink sink : sinks) {
                 DataStream<RowData> records =
                         env.addSource(
-                                new LaneSource(sink.scenario.id()),
-                                SOURCE,
-                                TypeInformation.of(RowData.class));
+                                        new LaneSource(sink.scenario.id()),
+                                        SOURCE,
+                                        TypeInformation.of(RowData.class))
+                                .uid(SOURCE + sinks.indexOf(sink));
                 if (filesPerFile == 1) {
                     new FlinkSinkBuilder(sink.table)
                             .forRowData(records)
