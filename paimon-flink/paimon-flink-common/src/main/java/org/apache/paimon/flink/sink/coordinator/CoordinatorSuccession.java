@@ -101,8 +101,10 @@ public final class CoordinatorSuccession
             return;
         }
         LOG.info("Resetting to checkpoint {}.", checkpointId);
-        closeInBackground(current);
+        CommittingWriteOperatorCoordinator predecessor = current;
+        closeInBackground(predecessor);
         current = lives.begin(new ArrayList<>(aborted));
+        current.succeed(predecessor);
         current.resetToCheckpoint(checkpointId, checkpointData);
         current.start();
     }
