@@ -17,6 +17,7 @@ import org.apache.paimon.catalog.FileSystemCatalog;
 import org.apache.paimon.catalog.Identifier;
 import org.apache.paimon.data.InternalRow;
 import org.apache.paimon.fs.Path;
+import org.apache.paimon.fs.local.LocalFileIO;
 import org.apache.paimon.reader.RecordReader;
 import org.apache.paimon.reader.RecordReaderIterator;
 import org.apache.paimon.schema.Schema;
@@ -83,6 +84,18 @@ public final class AppendTable {
                         .build(),
                 false);
         return new AppendTable(catalog, identifier);
+    }
+
+    /** A table that exists, without hooks. */
+    static AppendTable at(String location) {
+        Path path = new Path(location);
+        return new AppendTable(
+                new FileSystemCatalog(new LocalFileIO(), path.getParent().getParent()),
+                Identifier.create("db", path.getName()));
+    }
+
+    public String location() {
+        return table().location().toString();
     }
 
     /** The table as of now; a new object each time. */
