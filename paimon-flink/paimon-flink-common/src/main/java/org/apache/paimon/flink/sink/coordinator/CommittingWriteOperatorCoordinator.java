@@ -38,8 +38,10 @@ import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NavigableMap;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /**
@@ -90,6 +92,9 @@ public class CommittingWriteOperatorCoordinator
 
     private final Collection<Long> abortedSavepoints;
 
+    /** Aborts that no life has carried out yet; shared with the main thread and the other lives. */
+    private Set<Long> unsettledAborts = ConcurrentHashMap.newKeySet();
+
     /** Checkpoints to acknowledge once the restore is recovered. */
     private final NavigableMap<Long, CompletableFuture<byte[]>> deferredCheckpoints =
             new TreeMap<>();
@@ -138,6 +143,14 @@ public class CommittingWriteOperatorCoordinator
     // ------------------------------------------------------------------------
     //  Life cycle
     // ------------------------------------------------------------------------
+
+    /**
+     * A1: an abort that reached an earlier life too late, because it had failed or was closed, is
+     * made up for by this one. Called before {@link #start}.
+     */
+    void takeOver(Set<Long> abortsOfEarlierLives) {
+        unsettledAborts = abortsOfEarlierLives;
+    }
 
     /** Called at most once, before {@link #start}. */
     @Override
@@ -191,6 +204,10 @@ public class CommittingWriteOperatorCoordinator
                 restoredCheckpointId,
                 commitUser);
         ledger.restoring(restoredCheckpointId);
+        for (Long aborted : unsettledAborts) {
+            committer.abort(aborted);
+            unsettledAborts.remove(aborted);
+        }
         become(State.RESTORING);
         recoverIfReplayed();
     }
@@ -333,6 +350,7 @@ public class CommittingWriteOperatorCoordinator
                     if (ledger.handedOutOrRestoring(checkpointId)) {
                         committer.abort(checkpointId);
                     }
+                    unsettledAborts.remove(checkpointId);
                 });
     }
 
