@@ -169,7 +169,7 @@ public final class ThreadEventLoop implements EventLoop {
             long waited = nanoClock.getAsLong() - start;
             if (waited >= nextWord) {
                 stillWaiting.accept(Duration.ofNanos(waited));
-                nextWord += nanos(interval);
+                nextWord = waited + nanos(interval);
             } else {
                 joinFor(nextWord - waited);
             }

@@ -46,6 +46,10 @@ import java.util.OptionalLong;
  *   latestIdentifier(), 20 seen                      23 &lt;- 24
  * </pre>
  *
+ * <p>They fall once when a job is restored from an older savepoint and keeps its commit user, but
+ * the table was not rolled back. {@link #latestIdentifier} is that of the newest own snapshot then;
+ * the walks find what lies on their side of the fall, and nothing wrong beyond it.
+ *
  * <p>Whatever is read comes from the file system, never from a cache: the question is what other
  * processes have done. Reads per search are bounded by {@link #MAX_READS}; the first {@link
  * #latestIdentifier} alone is not, since a commit user that has no snapshot at all can be told from

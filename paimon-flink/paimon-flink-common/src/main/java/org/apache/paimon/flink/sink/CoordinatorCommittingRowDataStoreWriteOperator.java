@@ -232,6 +232,9 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
     /** Downstream sees the files too, for metrics and lineage; nobody commits them there. */
     @Override
     protected void emitCommittables(boolean waitCompaction, long checkpointId) throws IOException {
+        if (reports.allReported()) {
+            return;
+        }
         for (Committable committable : prepareCommit(waitCompaction, checkpointId)) {
             flushed.add(committable);
             output.collect(new StreamRecord<>(committable));

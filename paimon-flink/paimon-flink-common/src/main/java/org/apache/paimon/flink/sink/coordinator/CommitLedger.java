@@ -84,12 +84,19 @@ final class CommitLedger {
     /** The checkpoint to recover from; {@link #NEVER} when there is nothing (more) to recover. */
     private long restoring = NEVER;
 
+    /**
+     * How many writers have neither replayed nor finished. Counted, not looked for: it is asked
+     * after each event of each of thousands of writers.
+     */
+    private int replaysMissing;
+
     /** The watermark handed out last; it never goes back within one ledger. */
     private long watermark = Long.MIN_VALUE;
 
     CommitLedger(int parallelism) {
         this.parallelism = parallelism;
         this.writers = new Writer[parallelism];
+        this.replaysMissing = parallelism;
         for (int subtask = 0; subtask < parallelism; subtask++) {
             writers[subtask] = new Writer();
         }
@@ -112,16 +119,12 @@ final class CommitLedger {
 
     /** Whether every writer has replayed or is known to have finished. */
     boolean replaysComplete() {
-        return replaysMissing() == 0;
+        return replaysMissing == 0;
     }
 
     /** How many writers have neither replayed nor finished yet. */
     int replaysMissing() {
-        int missing = 0;
-        for (Writer writer : writers) {
-            missing += writer.replay == null && !writer.runsWithoutReplay ? 1 : 0;
-        }
-        return missing;
+        return replaysMissing;
     }
 
     /**
@@ -160,8 +163,7 @@ final class CommitLedger {
         writer.replayed = true;
         writer.lastReported = restoredCheckpointId;
         if (restoring()) {
-            writer.replay = reports;
-            writer.runsWithoutReplay = false;
+            accountFor(writer, reports, false);
             return;
         }
         // A region failover: the other writers went on, and so did the commits. What this writer
@@ -203,8 +205,7 @@ final class CommitLedger {
                             .add(subtask, writer.attempt, report);
                 }
             }
-            writer.replay = null;
-            writer.runsWithoutReplay = false;
+            accountFor(writer, null, false);
         }
 
         RestoredCut restoredCheckpoint = restored.get(restoring);
@@ -215,7 +216,10 @@ final class CommitLedger {
             RestoredCut cut = entry.getValue();
             boolean complete =
                     cut.flagged > 0 && cut.flagged == participants && !aborted.contains(id);
-            advanceWatermark(cut.watermark());
+            // A6: who is missing here (its checkpoint was aborted) may have been behind.
+            if (cut.reports >= participants) {
+                advanceWatermark(cut.watermark());
+            }
             batches.add(new CommitBatch(id, watermark, complete, cut.entries));
         }
         handedOut(restoring);
@@ -263,7 +267,7 @@ final class CommitLedger {
                 continue;
             }
             if (restoring()) {
-                writer.runsWithoutReplay = true;
+                accountFor(writer, null, true);
             } else if (writer.finishedSince != NEVER) {
                 writer.finishedUntil = Long.MAX_VALUE;
             }
@@ -331,11 +335,24 @@ final class CommitLedger {
         for (Map.Entry<Long, Cut> entry : cuts.headMap(checkpointId, true).entrySet()) {
             long id = entry.getKey();
             Cut cut = entry.getValue();
+            if (cut.flagged == 0 && allFinishedBefore(id)) {
+                // E1: not even a forced snapshot, whose identifier a restored job would use again.
+                continue;
+            }
             advanceWatermark(alignedWatermark(id, cut));
             batches.add(new CommitBatch(id, watermark, complete(id, cut), cut.entries()));
         }
         handedOut(checkpointId);
         return batches;
+    }
+
+    private boolean allFinishedBefore(long checkpointId) {
+        for (Writer writer : writers) {
+            if (!writer.finishedBefore(checkpointId)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private void checkAllReported(long checkpointId) throws ReportProtocolException {
@@ -407,12 +424,21 @@ final class CommitLedger {
         if (highestSeen > checkpointId) {
             broken.merge(checkpointId + 1, highestSeen, Math::max);
         }
+        accountFor(writer, null, false);
         writer.resetTo(checkpointId);
     }
 
     // ------------------------------------------------------------------------
     //  Helpers
     // ------------------------------------------------------------------------
+
+    /** The one place that assigns what a writer replayed, so that the count is right. */
+    private void accountFor(Writer writer, List<EncodedReport> replay, boolean runsWithoutReplay) {
+        replaysMissing += writer.accountedFor() ? 1 : 0;
+        writer.replay = replay;
+        writer.runsWithoutReplay = runsWithoutReplay;
+        replaysMissing -= writer.accountedFor() ? 1 : 0;
+    }
 
     private void seen(long checkpointId) {
         highestSeen = Math.max(highestSeen, checkpointId);
@@ -494,6 +520,10 @@ final class CommitLedger {
         private long watermark = Long.MIN_VALUE;
         private boolean idle;
 
+        private boolean accountedFor() {
+            return replay != null || runsWithoutReplay;
+        }
+
         private void finished(long since) {
             finishedSince = since;
             finishedUntil = Long.MAX_VALUE;
@@ -516,10 +546,8 @@ final class CommitLedger {
         private void resetTo(long checkpointId) {
             resetTo = checkpointId;
             lastReported = Math.min(lastReported, checkpointId);
-            replay = null;
             ready = false;
             replayed = false;
-            runsWithoutReplay = false;
             if (finishedSince > checkpointId) {
                 finishedSince = NEVER;
                 finishedUntil = NEVER;

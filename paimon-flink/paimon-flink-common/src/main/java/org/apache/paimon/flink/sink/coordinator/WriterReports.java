@@ -73,6 +73,15 @@ public final class WriterReports {
         return inputEnded;
     }
 
+    /**
+     * E1: whether everything was reported. A checkpoint may still follow, as the one that ends the
+     * tasks after a stop with drain; it must not make a snapshot under an identifier that the job
+     * restored from the savepoint will use.
+     */
+    public boolean allReported() {
+        return finalCheckpoint != NONE;
+    }
+
     /** Keeps the report of the checkpoint that is being taken. */
     public void add(EncodedReport report) {
         long checkpointId = report.checkpointId();
