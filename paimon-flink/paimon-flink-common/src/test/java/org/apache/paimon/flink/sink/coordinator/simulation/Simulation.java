@@ -132,6 +132,16 @@ final class Simulation implements AutoCloseable {
         return process.loops.get(process.loops.size() - 1);
     }
 
+    /** Whether the caller is an action of some loop. */
+    boolean inLoop() {
+        for (SimulatedProcess process : processes) {
+            if (process.running() != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private SimulatedLoop runningLoop() {
         for (SimulatedProcess process : processes) {
             if (process.running() != null) {
