@@ -28,6 +28,7 @@ import javax.annotation.Nullable;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -69,7 +70,8 @@ import java.util.function.Supplier;
  *   <li>before the tag file: the tag is created;
  *   <li>amid the tag file, which the base writes in place: what a crash leaves behind is the
  *       beginning of the very file that is due, or nothing at all. That is removed and written
- *       anew. Any other file that cannot be read is not touched and fails the call;
+ *       anew. Any other file that is no tag is somebody else's, perhaps left by a crash of theirs:
+ *       it is not touched, and its name is taken (T5);
  *   <li>between tag file and callbacks: the tag is owned, the callbacks are told.
  * </ul>
  *
@@ -144,18 +146,18 @@ public final class SavepointTagger {
                             savepointId, commitUser, describe(snapshot)));
         }
 
+        List<Found> names = new ArrayList<>(2);
         for (String name : names(savepointId)) {
-            removeTornTag(name, snapshot);
+            names.add(look(name, snapshot));
         }
-        for (String name : names(savepointId)) {
-            Optional<Tag> existing = read(name).filter(tag -> isOwn(savepointId, tag));
-            if (existing.isPresent()) {
+        for (Found found : names) {
+            if (found.tag != null && isOwn(savepointId, found.tag)) {
                 // T4: the tag stays as it is. T6: the callbacks may not have heard of it.
-                tellCreation(name, existing.get());
-                return Optional.of(name);
+                tellCreation(found.name, found.tag);
+                return Optional.of(found.name);
             }
         }
-        Optional<String> created = createFile(savepointId, snapshot);
+        Optional<String> created = createFile(savepointId, snapshot, names);
         created.ifPresent(name -> tellCreation(name, snapshot));
         return created;
     }
@@ -172,27 +174,28 @@ public final class SavepointTagger {
     }
 
     /** Creates the tag's file under the first of its names that is free. */
-    private Optional<String> createFile(long savepointId, Snapshot snapshot) {
-        for (String name : names(savepointId)) {
-            Optional<Tag> existing = read(name);
-            if (!existing.isPresent()) {
+    private Optional<String> createFile(long savepointId, Snapshot snapshot, List<Found> names) {
+        for (Found found : names) {
+            String taken = found.taken();
+            if (taken == null) {
                 if (!exists(snapshot)) {
                     snapshotGone(savepointId);
                     return Optional.empty();
                 }
-                existing = write(name, snapshot);
-                if (isOwn(savepointId, existing.get())) {
-                    return keepWhileSnapshotExists(savepointId, name, snapshot);
+                Tag written = write(found.name, snapshot);
+                if (isOwn(savepointId, written)) {
+                    return keepWhileSnapshotExists(savepointId, found.name, snapshot);
                 }
                 // Somebody else created it at the same moment, and came last.
+                taken = "on " + describe(written);
             }
 
             // T5: not ours, so not to be touched.
             statistics.countCollision();
             LOG.warn(
-                    "Tag {} exists on {}. It is left alone; savepoint {} on {} gets another name.",
-                    name,
-                    describe(existing.get()),
+                    "Tag {} exists {}. It is left alone; savepoint {} on {} gets another name.",
+                    found.name,
+                    taken,
                     savepointId,
                     describe(snapshot));
         }
@@ -221,7 +224,7 @@ public final class SavepointTagger {
      *
      * @return what the file says afterwards
      */
-    private Optional<Tag> write(String name, Snapshot snapshot) {
+    private Tag write(String name, Snapshot snapshot) {
         Optional<Tag> written;
         try {
             tagManager.createTag(snapshot, name, timeRetained, Collections.emptyList(), false);
@@ -239,17 +242,23 @@ public final class SavepointTagger {
                             "Tag %s on %s was created, but its file %s does not exist.",
                             name, describe(snapshot), tagManager.tagPath(name)));
         }
-        return written;
+        return written.get();
     }
 
-    /** Removes the file that a crash has left in the middle of writing this very tag. */
-    private void removeTornTag(String name, Snapshot snapshot) {
+    /** Looks under a name, and removes what a crash has left in the middle of this very tag. */
+    private Found look(String name, Snapshot snapshot) {
         try {
-            read(name);
+            return new Found(name, read(name).orElse(null), false);
         } catch (SavepointTagException unreadable) {
             Path path = tagManager.tagPath(name);
-            if (!isTorn(path, snapshot)) {
+            String content;
+            try {
+                content = fileIO.readFileUtf8(path);
+            } catch (IOException e) {
                 throw unreadable;
+            }
+            if (!isTorn(content, snapshot)) {
+                return new Found(name, null, true);
             }
             LOG.warn(
                     "The file {} of tag {} breaks off in its middle: a crash has interrupted its "
@@ -262,17 +271,13 @@ public final class SavepointTagger {
                 unreadable.addSuppressed(e);
                 throw unreadable;
             }
+            return new Found(name, null, false);
         }
     }
 
     /** Whether a file that is no tag holds the first part of the tag of this snapshot. */
-    private boolean isTorn(Path path, Snapshot snapshot) {
-        String found;
-        try {
-            found = withoutSpace(fileIO.readFileUtf8(path));
-        } catch (IOException e) {
-            return false;
-        }
+    private static boolean isTorn(String content, Snapshot snapshot) {
+        String found = withoutSpace(content);
         // A tag says what its snapshot says, and then when it was created and how long it stays.
         String json = withoutSpace(snapshot.toJson());
         String head = json.substring(0, json.lastIndexOf('}'));
@@ -395,6 +400,29 @@ public final class SavepointTagger {
                     String.format(
                             "Cannot read the snapshot to be tagged, %s: %s", path, rootMessage(e)),
                     e);
+        }
+    }
+
+    /** What lies under one of the names of a tag. */
+    private static final class Found {
+
+        private final String name;
+        @Nullable private final Tag tag;
+        private final boolean noTag;
+
+        private Found(String name, @Nullable Tag tag, boolean noTag) {
+            this.name = name;
+            this.tag = tag;
+            this.noTag = noTag;
+        }
+
+        /** What takes the name, or null when it is free. */
+        @Nullable
+        private String taken() {
+            if (noTag) {
+                return "as a file that is no tag";
+            }
+            return tag == null ? null : "on " + describe(tag);
         }
     }
 

@@ -41,6 +41,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -604,19 +605,23 @@ class SavepointTaggerTest {
 
     @ParameterizedTest(name = "{0}")
     @ValueSource(strings = {"no tag at all", "{ \"version\" : 3, \"uuid\" : \"somebody else's"})
-    @DisplayName("bad input: a file that is no tag is named and not touched")
+    @DisplayName("T5: a file that is no tag is not touched, and its name is taken")
     void fileThatIsNoTag(String content) throws Exception {
         Snapshot savepoint = fixture.commit(ME, 1, 1);
         Path path = tags.tagPath("savepoint-1");
         fixture.fileIO().writeFile(path, content, false);
 
-        assertThatThrownBy(() -> tagger.createTag(1, savepoint))
-                .isInstanceOf(SavepointTagException.class)
-                .hasMessageContaining("Cannot read tag savepoint-1")
-                .hasMessageContaining(path.toString());
+        Optional<String> created = tagger.createTag(1, savepoint);
+        assertThat(created).isPresent();
+        assertThat(created.get()).startsWith("savepoint-1-");
+        assertThat(tagger.statistics().collisions()).isEqualTo(1);
+        assertThat(fixture.idsAtTag(created.get())).containsExactly(1);
+        // again, as after a crash
+        assertThat(tagger.createTag(1, savepoint)).isEqualTo(created);
+
         assertThatThrownBy(() -> tagger.ownedTag(1)).isInstanceOf(SavepointTagException.class);
-        // A1: whose it is cannot be told, so it is none of ours
-        assertThat(tagger.deleteTag(1)).isFalse();
+        // A1: whose it is cannot be told, so only the other one is ours
+        assertThat(tagger.deleteTag(1)).isTrue();
         assertThat(fixture.fileIO().readFileUtf8(path)).isEqualTo(content);
 
         Files.delete(local(path));

@@ -14,8 +14,6 @@ package org.apache.paimon.flink.cluster;
 
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Locale;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -29,7 +27,6 @@ public final class Cli {
     private static final Pattern PATH = Pattern.compile("Savepoint completed\\. Path: (\\S+)");
 
     private final FlinkCluster cluster;
-    private final AtomicInteger run = new AtomicInteger();
 
     public Cli(FlinkCluster cluster) {
         this.cluster = cluster;
@@ -62,8 +59,7 @@ public final class Cli {
 
     /** Runs {@code flink ARGUMENTS} and returns what it printed. */
     public String run(Duration limit, String... arguments) {
-        String name =
-                String.format(Locale.ROOT, "cli-%02d-%s", run.incrementAndGet(), arguments[0]);
+        String name = cluster.clientName("cli", arguments[0]);
         FlinkProcess client =
                 cluster.start(
                         FlinkProcess.launch(

@@ -24,8 +24,10 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
@@ -74,6 +76,7 @@ public final class FlinkCluster implements AutoCloseable {
     private JvmParameters taskManagerJvm;
     private RestClient rest;
     private int taskManagersStarted;
+    private final AtomicInteger clientsNamed = new AtomicInteger();
 
     private FlinkCluster(Builder builder) {
         this.distribution = builder.distribution;
@@ -291,6 +294,12 @@ public final class FlinkCluster implements AutoCloseable {
         FlinkProcess process = launch.start(directory, logs(), log4jProperties());
         processes.put(process.name(), process);
         return process;
+    }
+
+    /** A name for a client process that no other has, in the order of the calls. */
+    String clientName(String kind, String purpose) {
+        return String.format(
+                Locale.ROOT, "%s-%02d-%s", kind, clientsNamed.incrementAndGet(), purpose);
     }
 
     /** Waits for a client to end and returns its exit code; kills it if it is too late. */

@@ -18,8 +18,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Flink's SQL client as a user starts it: one process per script. A statement that failed, a client
@@ -31,7 +29,6 @@ public final class SqlClient {
 
     private final FlinkCluster cluster;
     private final Path scripts;
-    private final AtomicInteger run = new AtomicInteger();
 
     public SqlClient(FlinkCluster cluster) {
         this.cluster = cluster;
@@ -44,7 +41,7 @@ public final class SqlClient {
      * @param purpose a word for the names of the script and its logs
      */
     public SqlOutput run(String purpose, String script, Duration limit) {
-        String name = String.format(Locale.ROOT, "sql-%02d-%s", run.incrementAndGet(), purpose);
+        String name = cluster.clientName("sql", purpose);
         Path file = scripts.resolve(name + ".sql");
         try {
             Files.createDirectories(scripts);

@@ -77,9 +77,10 @@ class FlinkClusterITCase {
                                             + " FROM (VALUES (1), (2)) AS v (n);\n",
                                     LIMIT);
             assertThat(output.tables().get(0).number("two")).isEqualTo(2);
-            assertThatThrownBy(() -> new SqlClient(cluster).run("bad", "SELECT * FROM no;", LIMIT))
+            assertThatThrownBy(
+                            () -> new SqlClient(cluster).run("bad", "SELECT * FROM absent;", LIMIT))
                     .isInstanceOf(ClusterException.class)
-                    .hasMessageContainingAll("bad.sql", "Object 'no' not found", "exit code 0");
+                    .hasMessageContainingAll("bad.sql", "Object 'absent' not found", "exit code 0");
         }
         assertThat(jobManager.isAlive()).isFalse();
         assertThat(second.isAlive()).isFalse();

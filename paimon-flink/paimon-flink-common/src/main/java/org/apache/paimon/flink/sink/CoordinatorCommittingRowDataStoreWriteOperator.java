@@ -75,8 +75,8 @@ import java.util.concurrent.TimeoutException;
  * to the next checkpoint.
  *
  * <p><b>Recovery.</b> Reports stay in the writer's state until a checkpoint that was triggered
- * after their commit has completed. A restored attempt replays what it finds and forgets it: the
- * coordinator acknowledges no checkpoint before that is committed.
+ * after their commit has completed ({@link WriterReports}). A restored attempt replays what it
+ * finds, and the coordinator acknowledges no checkpoint before that is committed.
  */
 public class CoordinatorCommittingRowDataStoreWriteOperator
         extends StatelessRowDataStoreWriteOperator {
@@ -145,6 +145,7 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
         for (byte[] element : pendingReportsState.get()) {
             restored.add(readState(element));
         }
+        reports.restored(restored);
         sender.replay(context.getRestoredCheckpointId().orElse(NONE), restored);
     }
 
@@ -231,6 +232,9 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
     /** Downstream sees the files too, for metrics and lineage; nobody commits them there. */
     @Override
     protected void emitCommittables(boolean waitCompaction, long checkpointId) throws IOException {
+        if (reports.allReported()) {
+            return;
+        }
         for (Committable committable : prepareCommit(waitCompaction, checkpointId)) {
             flushed.add(committable);
             output.collect(new StreamRecord<>(committable));

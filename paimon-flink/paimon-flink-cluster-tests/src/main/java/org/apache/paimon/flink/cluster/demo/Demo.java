@@ -339,20 +339,18 @@ public final class Demo {
         requireContent(second, tables.get(1));
     }
 
-    /** What was read at the tag is what the tagged snapshot says it has, and nothing twice. */
+    /** What was read at the tag is as much as the tagged snapshot says it has. */
     private void requireContent(RestClient.Savepoint savepoint, SqlTable counted) {
         String tag = tagOf(savepoint);
         int row = counted.column("tag").indexOf(tag);
         require(row >= 0, "the result has no row for %s", tag);
         long records = Long.parseLong(counted.column("records").get(row));
-        long ids = Long.parseLong(counted.column("ids").get(row));
         long expected = table.tags().get(tag).records();
         require(
-                records == expected && ids == expected,
-                "at %s there are %d records with %d different ids, but its snapshot says %d",
-                tag,
+                records == expected,
+                "%d records were read at %s, but its snapshot says it has %d",
                 records,
-                ids,
+                tag,
                 expected);
     }
 
@@ -376,6 +374,8 @@ public final class Demo {
                                 .holds(
                                         () -> rest.subtasks(job),
                                         now -> recovered(now, victim.name())));
+        // This failure was wanted; only another one is news.
+        lastFailure = rest.rootCause(job);
         Set<String> fates = new LinkedHashSet<>();
         for (Map.Entry<String, RestClient.Subtask> entry : after.entrySet()) {
             fates.add(regionalFate(victim.name(), before.get(entry.getKey()), entry.getValue()));
@@ -579,8 +579,7 @@ public final class Demo {
     private static String countAt(String tag) {
         return "SELECT '"
                 + tag
-                + "' AS tag, COUNT(*) AS records, COUNT(DISTINCT id) AS ids,"
-                + " MIN(id) AS first_id, MAX(id) AS last_id"
+                + "' AS tag, COUNT(*) AS records, MIN(id) AS first_id, MAX(id) AS last_id"
                 + " FROM T /*+ OPTIONS('scan.tag-name' = '"
                 + tag
                 + "') */\n";

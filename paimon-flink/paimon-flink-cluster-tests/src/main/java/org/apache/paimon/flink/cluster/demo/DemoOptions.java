@@ -25,7 +25,7 @@ final class DemoOptions {
     private Path jar;
     private Path directory;
     private int port = 8081;
-    private Ending ending = Ending.CANCEL;
+    private Ending ending = Ending.FINISH;
     private boolean keep;
     private boolean json;
 

@@ -35,17 +35,18 @@ class DemoOptionsTest {
         assertThat(options.keep()).isFalse();
         assertThat(options.json()).isFalse();
         assertThat(options.port()).isEqualTo(8081);
+        assertThat(options.ending()).isEqualTo(DemoOptions.Ending.FINISH);
         assertThat(options.jar()).isEqualTo(Paths.get("a.jar").toAbsolutePath());
     }
 
     @Test
     void everyOptionIsUnderstood() throws Exception {
-        DemoOptions options = parse("--keep --json --port 9000 --end finish");
+        DemoOptions options = parse("--keep --json --port 9000 --end stop");
 
         assertThat(options.keep()).isTrue();
         assertThat(options.json()).isTrue();
         assertThat(options.port()).isEqualTo(9000);
-        assertThat(options.ending()).isEqualTo(DemoOptions.Ending.FINISH);
+        assertThat(options.ending()).isEqualTo(DemoOptions.Ending.STOP);
     }
 
     @ParameterizedTest

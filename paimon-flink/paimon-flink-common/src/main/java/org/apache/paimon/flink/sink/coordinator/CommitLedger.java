@@ -216,7 +216,10 @@ final class CommitLedger {
             RestoredCut cut = entry.getValue();
             boolean complete =
                     cut.flagged > 0 && cut.flagged == participants && !aborted.contains(id);
-            advanceWatermark(cut.watermark());
+            // A6: who is missing here (its checkpoint was aborted) may have been behind.
+            if (cut.reports >= participants) {
+                advanceWatermark(cut.watermark());
+            }
             batches.add(new CommitBatch(id, watermark, complete, cut.entries));
         }
         handedOut(restoring);
@@ -332,11 +335,24 @@ final class CommitLedger {
         for (Map.Entry<Long, Cut> entry : cuts.headMap(checkpointId, true).entrySet()) {
             long id = entry.getKey();
             Cut cut = entry.getValue();
+            if (cut.flagged == 0 && allFinishedBefore(id)) {
+                // E1: not even a forced snapshot, whose identifier a restored job would use again.
+                continue;
+            }
             advanceWatermark(alignedWatermark(id, cut));
             batches.add(new CommitBatch(id, watermark, complete(id, cut), cut.entries()));
         }
         handedOut(checkpointId);
         return batches;
+    }
+
+    private boolean allFinishedBefore(long checkpointId) {
+        for (Writer writer : writers) {
+            if (!writer.finishedBefore(checkpointId)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private void checkAllReported(long checkpointId) throws ReportProtocolException {
@@ -417,8 +433,7 @@ final class CommitLedger {
     // ------------------------------------------------------------------------
 
     /** The one place that assigns what a writer replayed, so that the count is right. */
-    private void accountFor(
-            Writer writer, List<EncodedReport> replay, boolean runsWithoutReplay) {
+    private void accountFor(Writer writer, List<EncodedReport> replay, boolean runsWithoutReplay) {
         replaysMissing += writer.accountedFor() ? 1 : 0;
         writer.replay = replay;
         writer.runsWithoutReplay = runsWithoutReplay;

@@ -56,6 +56,9 @@ final class CommittableLayout {
     private static final Set<String> SERIALIZED_ROWS =
             new HashSet<>(Arrays.asList("_MIN_KEY", "_MAX_KEY", "_MIN_VALUES", "_MAX_VALUES"));
 
+    /** Nullable by its type, but the base reads it without asking whether it is null. */
+    private static final String NEVER_NULL = "_NULL_COUNTS";
+
     private static final int WORD = Long.BYTES;
 
     private final ByteBuffer in;
@@ -181,10 +184,21 @@ final class CommittableLayout {
         checkFixedPart(nullBits + (long) WORD * fields.size(), base, size, what);
         for (int i = 0; i < fields.size(); i++) {
             DataField field = fields.get(i);
-            if (field.type().isNullable() && bit(base, i + BinaryRow.HEADER_SIZE_IN_BITS)) {
-                continue;
+            int position = base + nullBits + WORD * i;
+            if (bit(base, i + BinaryRow.HEADER_SIZE_IN_BITS)) {
+                checkNull(field, position);
+            } else {
+                checkField(field.type(), field.name(), base, size, position);
             }
-            checkField(field.type(), field.name(), base, size, base + nullBits + WORD * i);
+        }
+    }
+
+    private void checkNull(DataField field, int position) throws IOException {
+        if (!field.type().isNullable() || field.name().equals(NEVER_NULL)) {
+            throw new IOException(field.name() + " is null, which it must not be");
+        }
+        if (rows.getLong(position) != 0) {
+            throw new IOException(field.name() + " is null and has a value at the same time");
         }
     }
 
@@ -199,13 +213,13 @@ final class CommittableLayout {
             case VARCHAR:
             case BINARY:
             case VARBINARY:
-                if (word < 0) {
+                if (SERIALIZED_ROWS.contains(name)) {
+                    checkRange(word, base, size, name);
+                    checkSerializedRow(base + offset(word), (int) word, name);
+                } else if (word < 0) {
                     checkInline(word, name);
                 } else {
                     checkRange(word, base, size, name);
-                    if (SERIALIZED_ROWS.contains(name)) {
-                        checkSerializedRow(base + offset(word), (int) word, name);
-                    }
                 }
                 return;
             case ROW:
@@ -240,9 +254,7 @@ final class CommittableLayout {
             return;
         }
         for (int i = 0; i < count; i++) {
-            if (elementType.isNullable() && bit(base + Integer.BYTES, i)) {
-                continue;
-            }
+            // The elements of these arrays are never null, whatever their type says.
             checkField(elementType, name, base, size, base + header + width * i);
         }
     }

@@ -38,8 +38,10 @@ import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NavigableMap;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /**
@@ -98,6 +100,9 @@ public class CommittingWriteOperatorCoordinator
     private final NavigableMap<Long, CompletableFuture<CoordinationResponse>> awaitedCommits =
             new TreeMap<>();
 
+    /** What Flink waits for, also while it is only queued: a close may drop the queue. */
+    private final Set<CompletableFuture<?>> unanswered = ConcurrentHashMap.newKeySet();
+
     private State state = State.CREATED;
 
     /** The checkpoint to restore from; -1 for none. Set before the loop is started. */
@@ -113,6 +118,9 @@ public class CommittingWriteOperatorCoordinator
     private String commitUser;
     private MemoryBackendStateStore stateStore;
     private SnapshotCommitter committer;
+
+    /** What this coordinator failed with; null while it has not. */
+    @Nullable private volatile Throwable failure;
 
     /** Set by the main thread when this life is over: the job must not be failed any more. */
     private volatile boolean closing;
@@ -213,7 +221,9 @@ public class CommittingWriteOperatorCoordinator
         }
         // The loop's thread is dead: its state may be touched from here.
         state = State.CLOSED;
-        answerAllExceptionally(new FlinkException("The coordinator was closed."));
+        FlinkException closed = closed();
+        answerAllExceptionally(closed);
+        unanswered.forEach(answer -> answer.completeExceptionally(closed));
         if (committer != null) {
             committer.close();
         }
@@ -284,6 +294,7 @@ public class CommittingWriteOperatorCoordinator
 
     @Override
     public void checkpointCoordinator(long checkpointId, CompletableFuture<byte[]> result) {
+        owe(result);
         boolean queued =
                 loop.execute(
                         "checkpoint " + checkpointId,
@@ -350,6 +361,7 @@ public class CommittingWriteOperatorCoordinator
                             "Unknown request of type " + request.getClass().getName() + "."));
             return answer;
         }
+        owe(answer);
         AwaitCommitRequest await = (AwaitCommitRequest) request;
         boolean queued =
                 loop.execute(
@@ -428,6 +440,7 @@ public class CommittingWriteOperatorCoordinator
             LOG.error("Failing the job; its restart tries again.", cause);
             context.failJob(cause);
         }
+        this.failure = cause;
         answerAllExceptionally(cause);
     }
 
@@ -438,11 +451,20 @@ public class CommittingWriteOperatorCoordinator
         awaitedCommits.clear();
     }
 
+    private void owe(CompletableFuture<?> answer) {
+        unanswered.add(answer);
+        answer.whenComplete((value, failure) -> unanswered.remove(answer));
+    }
+
     private FlinkException closed() {
+        Throwable cause = failure;
         return new FlinkException(
-                "The coordinator that commits to "
-                        + committerOpener.table()
-                        + " has failed or was closed.");
+                cause == null
+                        ? "The coordinator that commits to "
+                                + committerOpener.table()
+                                + " was closed."
+                        : cause.getMessage(),
+                cause);
     }
 
     private void become(State next) {

@@ -127,7 +127,7 @@ public final class CoordinatorSuccession
                 });
     }
 
-    private static void onThreadOfItsOwn(Runnable closing) {
+    static void onThreadOfItsOwn(Runnable closing) {
         Thread closer = new Thread(closing, "paimon-coordinator-closer");
         closer.setDaemon(true);
         closer.start();

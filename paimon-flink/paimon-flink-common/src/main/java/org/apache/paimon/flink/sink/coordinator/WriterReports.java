@@ -14,7 +14,6 @@ package org.apache.paimon.flink.sink.coordinator;
 
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
@@ -26,6 +25,7 @@ import java.util.TreeMap;
  * simulation drives it through any order of calls:
  *
  * <pre>
+ *   restored(reports)   what the attempt found in its state, and replays
  *   add(report for k)   checkpoint k is being taken; {@link #pending} goes into its state
  *   aborted(k)          the flag goes, the files stay (A1)
  *   completed(k)        forgets what the previous completed checkpoint covered
@@ -44,6 +44,9 @@ public final class WriterReports {
 
     private final NavigableMap<Long, EncodedReport> pending = new TreeMap<>();
 
+    /** What was restored, any number per checkpoint (A6). */
+    private final List<EncodedReport> restored = new ArrayList<>();
+
     private boolean inputEnded;
 
     /** The first checkpoint after the end of input; {@link #NONE} before. */
@@ -55,6 +58,11 @@ public final class WriterReports {
     /** The last checkpoint that this attempt was told is complete. */
     private long lastCompleted = NONE;
 
+    /** Keeps what the attempt found in its state. */
+    public void restored(Collection<EncodedReport> reports) {
+        restored.addAll(reports);
+    }
+
     /** E1: what is still to be flushed belongs to the next checkpoint, which is the final one. */
     public void endInput() {
         inputEnded = true;
@@ -63,6 +71,15 @@ public final class WriterReports {
     /** E2: whether a report made now is the last with data. */
     public boolean inputEnded() {
         return inputEnded;
+    }
+
+    /**
+     * E1: whether everything was reported. A checkpoint may still follow, as the one that ends the
+     * tasks after a stop with drain; it must not make a snapshot under an identifier that the job
+     * restored from the savepoint will use.
+     */
+    public boolean allReported() {
+        return finalCheckpoint != NONE;
     }
 
     /** Keeps the report of the checkpoint that is being taken. */
@@ -85,6 +102,7 @@ public final class WriterReports {
      * @return whether the task ends with it, so that the writer has to wait for its commit
      */
     public boolean completed(long checkpointId) {
+        restored.clear();
         pending.headMap(lastCompleted, true).clear();
         lastCompleted = Math.max(lastCompleted, checkpointId);
         return checkpointId == stopSavepoint
@@ -93,18 +111,22 @@ public final class WriterReports {
 
     /** A1: the files stay, the flag goes. */
     public void aborted(long checkpointId) {
+        restored.replaceAll(
+                report -> report.checkpointId() == checkpointId ? report.withdrawn() : report);
         pending.computeIfPresent(checkpointId, (id, report) -> report.withdrawn());
     }
 
-    /** The reports to be persisted, oldest first. */
+    /** The reports to be persisted: restored ones, then those of this attempt. */
     public Collection<EncodedReport> pending() {
-        return Collections.unmodifiableCollection(pending.values());
+        List<EncodedReport> all = new ArrayList<>(restored);
+        all.addAll(pending.values());
+        return all;
     }
 
     /** The same as elements of the writer's state. */
     public List<byte[]> toState() {
-        List<byte[]> elements = new ArrayList<>(pending.size());
-        for (EncodedReport report : pending.values()) {
+        List<byte[]> elements = new ArrayList<>();
+        for (EncodedReport report : pending()) {
             elements.add(report.toState());
         }
         return elements;

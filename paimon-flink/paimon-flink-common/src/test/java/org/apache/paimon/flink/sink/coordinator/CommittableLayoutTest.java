@@ -253,6 +253,24 @@ class CommittableLayoutTest {
     }
 
     @Test
+    @DisplayName("S2: a null where the base never asks for one is refused")
+    void refusesNullsThatTheBaseWouldRead() throws Exception {
+        byte[] nullName = goldenCommittable();
+        nullName[ROW + 1] |= 1;
+        assertThatThrownBy(() -> CommittableLayout.check(nullName))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("_FILE_NAME is null");
+
+        byte[] nullCounts = goldenCommittable();
+        ByteBuffer rows = ByteBuffer.wrap(nullCounts).order(ByteOrder.nativeOrder());
+        int keyStats = ROW + (int) (rows.getLong(ROW + NULL_BITS + 8 * 5) >> 32);
+        nullCounts[keyStats + 1] |= 1 << 2;
+        assertThatThrownBy(() -> CommittableLayout.check(nullCounts))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("_NULL_COUNTS is null");
+    }
+
+    @Test
     @DisplayName("S2: a commit message of another version is refused with both versions")
     void refusesOtherMessageVersions() throws Exception {
         byte[] committable = goldenCommittable();

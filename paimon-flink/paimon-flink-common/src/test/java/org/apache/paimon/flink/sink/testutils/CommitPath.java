@@ -26,6 +26,8 @@ public enum CommitPath {
         options.put("bucket", "-1");
         options.put("write-only", "true");
         options.put("file.format", "avro");
+        // A failure that a test has planned is not for the base's own retries.
+        options.put("commit.max-retries", "0");
         options.put("sink.coordinator-commit.enabled", String.valueOf(this == COORDINATOR));
         options.put("sink.savepoint.auto-tag", "true");
         return options;

@@ -23,6 +23,8 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.ExternalizedCheckpointRetention;
 import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.runtime.checkpoint.CheckpointException;
+import org.apache.flink.runtime.checkpoint.CheckpointFailureReason;
 import org.apache.flink.runtime.execution.ExecutionState;
 import org.apache.flink.runtime.executiongraph.AccessExecutionGraph;
 import org.apache.flink.runtime.executiongraph.AccessExecutionJobVertex;
@@ -33,19 +35,24 @@ import org.apache.flink.runtime.jobgraph.SavepointRestoreSettings;
 import org.apache.flink.runtime.jobmanager.scheduler.SlotSharingGroup;
 import org.apache.flink.runtime.jobmaster.JobResult;
 import org.apache.flink.runtime.minicluster.MiniCluster;
+import org.apache.flink.runtime.scheduler.exceptionhistory.RootExceptionHistoryEntry;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.table.data.RowData;
+import org.apache.flink.util.ExceptionUtils;
 import org.apache.flink.util.SerializedThrowable;
 
 import org.awaitility.Awaitility;
 
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
@@ -57,12 +64,14 @@ public final class RunningJob {
 
     private static final Duration DEADLINE = Duration.ofSeconds(90);
 
+    private final TestCluster testCluster;
     private final MiniCluster cluster;
     private final JobID jobId;
     private final Path directory;
 
-    private RunningJob(MiniCluster cluster, JobID jobId, Path directory) {
-        this.cluster = cluster;
+    private RunningJob(TestCluster testCluster, JobID jobId, Path directory) {
+        this.testCluster = testCluster;
+        this.cluster = testCluster.miniCluster();
         this.jobId = jobId;
         this.directory = directory;
     }
@@ -71,7 +80,7 @@ public final class RunningJob {
      * @param directory for checkpoints and savepoints
      */
     public static Builder on(TestCluster cluster, Path directory) {
-        return new Builder(cluster.miniCluster(), directory);
+        return new Builder(cluster, directory);
     }
 
     public JobID jobId() {
@@ -82,10 +91,38 @@ public final class RunningJob {
     //  Checkpoints
     // ------------------------------------------------------------------------
 
-    /** Takes a checkpoint and returns when it is complete; its commit may be under way. */
+    /**
+     * Takes a checkpoint and returns when it is complete; its commit may be under way. Tries again
+     * when a task that has just started or ended could not take part.
+     */
     public Savepoint checkpoint() throws Exception {
-        return Savepoint.at(
-                cluster.triggerCheckpoint(jobId).get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS));
+        long deadline = System.nanoTime() + DEADLINE.toNanos();
+        while (true) {
+            try {
+                return Savepoint.at(
+                        cluster.triggerCheckpoint(jobId)
+                                .get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS));
+            } catch (ExecutionException e) {
+                if (!transientFailure(e) || System.nanoTime() > deadline) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private static boolean transientFailure(Throwable failure) {
+        return ExceptionUtils.findThrowable(failure, CheckpointException.class)
+                .map(CheckpointException::getCheckpointFailureReason)
+                .filter(
+                        reason ->
+                                reason == CheckpointFailureReason.TASK_CHECKPOINT_FAILURE
+                                        || reason
+                                                == CheckpointFailureReason
+                                                        .NOT_ALL_REQUIRED_TASKS_RUNNING
+                                        || reason
+                                                == CheckpointFailureReason
+                                                        .CHECKPOINT_DECLINED_TASK_NOT_READY)
+                .isPresent();
     }
 
     /** Takes an asynchronous savepoint and returns when it is complete. */
@@ -108,6 +145,24 @@ public final class RunningJob {
 
     public CompletableFuture<String> stopFuture(boolean drain) {
         return cluster.stopWithSavepoint(jobId, savepoints(), drain, SavepointFormatType.CANONICAL);
+    }
+
+    /** The newest savepoint on disk, also one whose stop failed. */
+    public Savepoint newestSavepoint() throws IOException {
+        Savepoint newest = null;
+        try (DirectoryStream<Path> found =
+                Files.newDirectoryStream(directory.resolve("savepoints"))) {
+            for (Path path : found) {
+                if (Files.exists(path.resolve("_metadata"))) {
+                    Savepoint savepoint = Savepoint.at(path.toUri().toString());
+                    newest = newest == null || savepoint.id() > newest.id() ? savepoint : newest;
+                }
+            }
+        }
+        if (newest == null) {
+            throw new AssertionError("There is no savepoint in " + directory + ".");
+        }
+        return newest;
     }
 
     private String savepoints() {
@@ -172,44 +227,78 @@ public final class RunningJob {
     public void awaitAttempts(Integer... attempts) {
         awaitGraph(
                 "the attempts are " + Arrays.asList(attempts),
-                graph -> attempts(graph).equals(Arrays.asList(attempts)));
+                graph -> attemptsOf(graph).equals(Arrays.asList(attempts)));
         awaitRunning();
     }
 
     /** Attempt numbers of the subtasks of the vertex that writes. */
     public List<Integer> attempts() throws Exception {
-        return attempts(graph());
+        return attemptsOf(graph());
+    }
+
+    /** Waits until these subtasks of the vertex that writes have finished. */
+    public void awaitFinished(Integer... subtasks) {
+        awaitGraph(
+                "the subtasks " + Arrays.asList(subtasks) + " have finished",
+                graph -> {
+                    for (int subtask : subtasks) {
+                        if (sourceTasks(graph).get(subtask).getExecutionState()
+                                != ExecutionState.FINISHED) {
+                            return false;
+                        }
+                    }
+                    return true;
+                });
+    }
+
+    /** How many subtasks of vertices with a source have finished. */
+    public long finishedSources(AccessExecutionGraph graph) {
+        return sourceTasks(graph).stream()
+                .filter(task -> task.getExecutionState() == ExecutionState.FINISHED)
+                .count();
     }
 
     /** Waits until the job has been restarted as a whole so many times, and runs. */
     public void awaitRestart(int times) {
         awaitGraph(
                 "every task runs for the " + (times + 1) + ". time",
-                graph -> attempts(graph).stream().allMatch(attempt -> attempt >= times));
+                graph -> attemptsOf(graph).stream().allMatch(attempt -> attempt >= times));
         awaitRunning();
     }
 
-    private List<Integer> attempts(AccessExecutionGraph graph) {
-        TreeMap<Integer, Integer> attempts = new TreeMap<>();
-        for (AccessExecutionJobVertex vertex : graph.getVerticesTopologically()) {
-            if (!vertex.getName().contains(Builder.SOURCE)) {
-                continue;
-            }
-            for (AccessExecutionVertex task : vertex.getTaskVertices()) {
-                attempts.put(
-                        task.getParallelSubtaskIndex(),
-                        task.getCurrentExecutionAttempt().getAttemptNumber());
-            }
-        }
-        return new ArrayList<>(attempts.values());
+    public List<Integer> attemptsOf(AccessExecutionGraph graph) {
+        List<Integer> attempts = new ArrayList<>();
+        sourceTasks(graph)
+                .forEach(
+                        task ->
+                                attempts.add(
+                                        task.getCurrentExecutionAttempt().getAttemptNumber()));
+        return attempts;
     }
 
+    private static List<AccessExecutionVertex> sourceTasks(AccessExecutionGraph graph) {
+        List<AccessExecutionVertex> tasks = new ArrayList<>();
+        for (AccessExecutionJobVertex vertex : graph.getVerticesTopologically()) {
+            if (vertex.getName().contains(Builder.SOURCE)) {
+                tasks.addAll(Arrays.asList(vertex.getTaskVertices()));
+            }
+        }
+        return tasks;
+    }
+
+    /** Fails at once when the job ends before the condition is fulfilled. */
     public void awaitGraph(String cause, Predicate<AccessExecutionGraph> predicate) {
         Awaitility.await(cause)
                 .atMost(DEADLINE)
                 .pollDelay(Duration.ZERO)
                 .pollInterval(Duration.ofMillis(20))
+                .failFast("the job ended instead", () -> ended(predicate))
                 .until(this::graph, predicate::test);
+    }
+
+    private boolean ended(Predicate<AccessExecutionGraph> predicate) throws Exception {
+        AccessExecutionGraph graph = graph();
+        return graph.getState().isGloballyTerminalState() && !predicate.test(graph);
     }
 
     public AccessExecutionGraph graph() throws Exception {
@@ -229,6 +318,17 @@ public final class RunningJob {
                 .orElse("no failure");
     }
 
+    /** All failures that the job went through, as the web UI lists them. */
+    public String failures() throws Exception {
+        StringBuilder text = new StringBuilder();
+        for (RootExceptionHistoryEntry entry : testCluster.info(jobId).getExceptionHistory()) {
+            text.append(entry.getExceptionAsString()).append('\n');
+            entry.getConcurrentExceptions()
+                    .forEach(more -> text.append(more.getExceptionAsString()).append('\n'));
+        }
+        return text.toString();
+    }
+
     // ------------------------------------------------------------------------
 
     /** What job to start. */
@@ -236,7 +336,7 @@ public final class RunningJob {
 
         static final String SOURCE = "lanes";
 
-        private final MiniCluster cluster;
+        private final TestCluster cluster;
         private final Path directory;
         private final Configuration configuration = new Configuration();
         private final List<Sink> sinks = new ArrayList<>();
@@ -244,7 +344,7 @@ public final class RunningJob {
         private String restoreFrom;
         private String witness;
 
-        private Builder(MiniCluster cluster, Path directory) {
+        private Builder(TestCluster cluster, Path directory) {
             this.cluster = cluster;
             this.directory = directory;
             configuration.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, Duration.ofHours(1));
@@ -297,7 +397,7 @@ public final class RunningJob {
 
         public RunningJob submit() throws Exception {
             JobGraph jobGraph = jobGraph();
-            cluster.submitJob(jobGraph).get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+            cluster.miniCluster().submitJob(jobGraph).get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
             return new RunningJob(cluster, jobGraph.getJobID(), directory);
         }
 

@@ -115,12 +115,12 @@ public final class SavepointWitness extends AbstractInvokable {
             return id;
         }
 
-        /** Waits until a savepoint was triggered, and returns its id. */
-        public long awaitSavepoint() {
+        /** Waits until a savepoint later than this one was triggered, and returns its id. */
+        public long awaitSavepoint(long before) {
             Awaitility.await("a savepoint was triggered")
                     .atMost(Duration.ofSeconds(60))
-                    .until(() -> !pending.isEmpty());
-            return pending.last();
+                    .until(() -> pending.higher(before) != null);
+            return pending.higher(before);
         }
 
         /** Lets it complete, as far as the witness is concerned. */

@@ -12,6 +12,7 @@
 
 package org.apache.paimon.flink.sink.testutils;
 
+import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
@@ -21,10 +22,12 @@ import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
 import org.apache.flink.runtime.minicluster.RpcServiceSharing;
 
+import org.apache.flink.runtime.scheduler.ExecutionGraphInfo;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /** A MiniCluster of two TaskManagers for all tests of a class. */
@@ -36,7 +39,7 @@ public final class TestCluster implements BeforeAllCallback, AfterAllCallback {
                     .setNumTaskManagers(2)
                     .setNumSlotsPerTaskManager(8)
                     .withRandomPorts();
-    private MiniCluster miniCluster;
+    private OpenMiniCluster miniCluster;
 
     public TestCluster() {
         configuration.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, MemorySize.parse("64m"));
@@ -60,6 +63,11 @@ public final class TestCluster implements BeforeAllCallback, AfterAllCallback {
         return miniCluster;
     }
 
+    /** What the web UI shows of a job. */
+    ExecutionGraphInfo info(JobID jobId) throws Exception {
+        return miniCluster.info(jobId);
+    }
+
     @Override
     public void beforeAll(ExtensionContext context) throws Exception {
         start();
@@ -67,7 +75,7 @@ public final class TestCluster implements BeforeAllCallback, AfterAllCallback {
 
     public void start() throws Exception {
         builder.setConfiguration(configuration);
-        miniCluster = new MiniCluster(builder.build());
+        miniCluster = new OpenMiniCluster(builder.build());
         miniCluster.start();
     }
 
@@ -78,5 +86,21 @@ public final class TestCluster implements BeforeAllCallback, AfterAllCallback {
 
     public void stop() throws Exception {
         miniCluster.closeAsync().get(60, TimeUnit.SECONDS);
+    }
+
+    private static final class OpenMiniCluster extends MiniCluster {
+
+        private OpenMiniCluster(MiniClusterConfiguration configuration) {
+            super(configuration);
+        }
+
+        private ExecutionGraphInfo info(JobID jobId) throws Exception {
+            return getDispatcherGatewayFuture()
+                    .thenCompose(
+                            dispatcher ->
+                                    dispatcher.requestExecutionGraphInfo(
+                                            jobId, Duration.ofSeconds(60)))
+                    .get(60, TimeUnit.SECONDS);
+        }
     }
 }

@@ -11,8 +11,9 @@
  */
 
 /**
- * What the MiniCluster tests are made of: a {@code Scenario} that a test holds in its hand (what
- * the sources emit, where a commit waits or fails), a {@code RunningJob} on a {@code TestCluster},
- * and an {@code AppendTable} that can be asked what became of it.
+ * What the tests are made of: for MiniCluster tests a {@code Scenario} that a test holds in its
+ * hand (what the sources emit, where a commit waits or fails), a {@code RunningJob} on a {@code
+ * TestCluster}, and an {@code AppendTable} that can be asked what became of it; for all others,
+ * committers with hook points and a captured log.
  */
 package org.apache.paimon.flink.sink.testutils;

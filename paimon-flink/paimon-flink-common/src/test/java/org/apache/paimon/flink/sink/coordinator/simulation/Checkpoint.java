@@ -71,11 +71,17 @@ final class Checkpoint {
     byte[] coordinatorState;
     boolean coordinatorAcknowledged;
 
+    /** Whether the tasks of the other vertices have taken it. */
+    boolean othersAcknowledged;
+
     /** How many files carry exactly this id. */
     int ownFiles;
 
     /** A3: a writer was reset to a point before it. */
     boolean broken;
+
+    /** The checkpoint that was to come next when that happened. */
+    long brokenBefore;
 
     /** Its snapshot, 0 when it was not committed (under its own id). */
     long snapshotId;
@@ -115,7 +121,7 @@ final class Checkpoint {
                 return false;
             }
         }
-        return coordinatorAcknowledged;
+        return coordinatorAcknowledged && othersAcknowledged;
     }
 
     /** All files that it holds. */

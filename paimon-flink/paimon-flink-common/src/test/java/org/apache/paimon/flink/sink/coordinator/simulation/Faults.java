@@ -32,6 +32,7 @@ final class Faults {
     /** Changes of files until the process dies; 0: it does not. */
     private int crashIn;
 
+    private boolean tagFailed;
     private boolean crashTears;
     private boolean hangObeys;
     private boolean crashed;
@@ -66,6 +67,13 @@ final class Faults {
 
     boolean hangDue() {
         return commitHangs != Point.NEVER;
+    }
+
+    /** Whether a change of a tag has failed since the last call. */
+    boolean takeTagFailed() {
+        boolean failed = tagFailed;
+        tagFailed = false;
+        return failed;
     }
 
     /** Whether the process has died since the last call. */
@@ -116,6 +124,7 @@ final class Faults {
         crash(loop);
         if (tagFails == Point.BEFORE) {
             tagFails = Point.NEVER;
+            tagFailed = true;
             throw new SimulatedFailure("before the tag");
         }
     }
@@ -124,6 +133,7 @@ final class Faults {
         crash(loop);
         if (tagFails == Point.AFTER) {
             tagFails = Point.NEVER;
+            tagFailed = true;
             throw new SimulatedFailure("after the tag");
         }
     }

@@ -33,6 +33,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 
 /**
@@ -43,8 +44,10 @@ final class MemoryTable implements SimulatedTable {
 
     private static final Path LOCATION = new Path("/table");
     private static final String SNAPSHOTS = LOCATION + "/snapshot/snapshot-";
-    private static final String LATEST = LOCATION + "/snapshot/LATEST";
     private static final String TAGS = LOCATION + "/tag/tag-";
+
+    /** To parse a path takes longer than to read the file behind it. */
+    private static final Map<String, Path> PATHS = new ConcurrentHashMap<>();
 
     private final MemoryFileIO fileIO;
     private final SnapshotManager snapshotManager;
@@ -52,6 +55,7 @@ final class MemoryTable implements SimulatedTable {
     private final boolean forceSnapshots;
     private final List<SnapshotView> newSnapshots = new ArrayList<>();
     private boolean tagsChanged = true;
+    private long earliest = 1;
     private long latest;
     private long clock;
 
@@ -75,8 +79,8 @@ final class MemoryTable implements SimulatedTable {
                                 watcher.after(change, path);
                             }
                         });
-        this.snapshotManager = new SnapshotManager(fileIO, LOCATION, "main", null, null);
-        this.tagManager = new TagManager(fileIO, LOCATION);
+        this.snapshotManager = new KnowingSnapshotManager();
+        this.tagManager = new KnowingTagManager();
     }
 
     /** What a crash in the middle of writing a file leaves behind. */
@@ -125,6 +129,7 @@ final class MemoryTable implements SimulatedTable {
             }
             fileIO.drop(SNAPSHOTS + id);
         }
+        earliest = Math.max(earliest, latest - retained + 1);
     }
 
     @Override
@@ -135,9 +140,13 @@ final class MemoryTable implements SimulatedTable {
     @Override
     public void rollbackTo(TagView tag) {
         byte[] json = fileIO.peek(TAGS + tag.name);
-        String snapshot =
-                Tag.fromJson(new String(json, StandardCharsets.UTF_8)).trimToSnapshot().toJson();
-        fileIO.poke(SNAPSHOTS + tag.snapshotId, snapshot.getBytes(StandardCharsets.UTF_8));
+        if (tag.snapshotId < earliest) {
+            String snapshot =
+                    Tag.fromJson(new String(json, StandardCharsets.UTF_8))
+                            .trimToSnapshot()
+                            .toJson();
+            fileIO.poke(SNAPSHOTS + tag.snapshotId, snapshot.getBytes(StandardCharsets.UTF_8));
+        }
         for (long id = tag.snapshotId + 1; id <= latest; id++) {
             fileIO.drop(SNAPSHOTS + id);
         }
@@ -147,7 +156,7 @@ final class MemoryTable implements SimulatedTable {
             }
         }
         latest = tag.snapshotId;
-        fileIO.poke(LATEST, Long.toString(latest).getBytes(StandardCharsets.UTF_8));
+        earliest = Math.min(earliest, latest);
         tagsChanged = true;
     }
 
@@ -195,33 +204,65 @@ final class MemoryTable implements SimulatedTable {
 
     private void write(String user, long identifier, Map<String, String> properties, int[] files) {
         long id = latest + 1;
-        Snapshot snapshot =
-                new Snapshot(
-                        id,
-                        0L,
-                        "base",
-                        null,
-                        "delta",
-                        null,
-                        null,
-                        null,
-                        null,
-                        user,
-                        identifier,
-                        Snapshot.CommitKind.APPEND,
-                        ++clock,
-                        0L,
-                        0L,
-                        null,
-                        null,
-                        null,
-                        properties.isEmpty() ? null : properties,
-                        null,
-                        Snapshot.Operation.WRITE);
-        fileIO.poke(SNAPSHOTS + id, snapshot.toJson().getBytes(StandardCharsets.UTF_8));
-        fileIO.poke(LATEST, Long.toString(id).getBytes(StandardCharsets.UTF_8));
+        StringBuilder json = new StringBuilder(300);
+        json.append("{\"version\":3,\"uuid\":\"").append(id).append('-').append(++clock);
+        json.append("\",\"id\":").append(id);
+        json.append(",\"schemaId\":0,\"baseManifestList\":\"b\",\"deltaManifestList\":\"d\"");
+        json.append(",\"commitUser\":\"").append(user);
+        json.append("\",\"commitIdentifier\":").append(identifier);
+        json.append(",\"commitKind\":\"APPEND\",\"timeMillis\":").append(clock);
+        json.append(",\"totalRecordCount\":0,\"deltaRecordCount\":0");
+        String separator = ",\"properties\":{";
+        for (Map.Entry<String, String> property : properties.entrySet()) {
+            json.append(separator).append('"').append(property.getKey());
+            json.append("\":\"").append(property.getValue()).append('"');
+            separator = ",";
+        }
+        json.append(properties.isEmpty() ? "}" : "}}");
+        fileIO.poke(SNAPSHOTS + id, json.toString().getBytes(StandardCharsets.UTF_8));
         latest = id;
         newSnapshots.add(new SnapshotView(id, user, identifier, files));
+    }
+
+    private static Path path(String path) {
+        return PATHS.computeIfAbsent(path, Path::new);
+    }
+
+    /** The base's, with the ids of the oldest and newest snapshot in memory instead of in hints. */
+    private final class KnowingSnapshotManager extends SnapshotManager {
+
+        private static final long serialVersionUID = 1L;
+
+        private KnowingSnapshotManager() {
+            super(fileIO, LOCATION, "main", null, null);
+        }
+
+        @Override
+        public Path snapshotPath(long id) {
+            return path(SNAPSHOTS + id);
+        }
+
+        @Override
+        public Long latestSnapshotIdFromFileSystem() {
+            return latest == 0 ? null : (Long) latest;
+        }
+
+        @Override
+        public Long earliestSnapshotId() {
+            return latest == 0 ? null : (Long) earliest;
+        }
+    }
+
+    private final class KnowingTagManager extends TagManager {
+
+        private KnowingTagManager() {
+            super(fileIO, LOCATION);
+        }
+
+        @Override
+        public Path tagPath(String name) {
+            return path(TAGS + name);
+        }
     }
 
     /** Commits as the base does: one snapshot per identifier, in order. */

@@ -12,6 +12,7 @@
 
 package org.apache.paimon.flink.sink.coordinator.simulation;
 
+import java.nio.channels.ClosedByInterruptException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -23,6 +24,7 @@ import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.CancellationException;
 
 /**
  * Knows what every writer had written before each barrier, and from that alone what the table and
@@ -132,15 +134,27 @@ final class Oracle {
         if (simulation.config().mode == Mode.HOSTILE) {
             return;
         }
+        // The base swallows a failure to delete a tag, and only its consequence is seen.
+        if (!simulation.faults().takeTagFailed() && !simulated(cause)) {
+            throw new Violation("The coordinator failed the job for no reason: " + cause, cause);
+        }
+    }
+
+    private static boolean simulated(Throwable cause) {
         for (Throwable t = cause; t != null; t = t.getCause()) {
             if (t instanceof SimulatedFailure
                     || t instanceof InterruptedException
-                    || t instanceof java.nio.channels.ClosedByInterruptException
-                    || t instanceof java.util.concurrent.CancellationException) {
-                return;
+                    || t instanceof ClosedByInterruptException
+                    || t instanceof CancellationException) {
+                return true;
+            }
+            for (Throwable suppressed : t.getSuppressed()) {
+                if (simulated(suppressed)) {
+                    return true;
+                }
             }
         }
-        throw new Violation("The coordinator failed the job for no reason: " + cause, cause);
+        return false;
     }
 
     /** A commit is about to begin in this loop. */
@@ -184,6 +198,12 @@ final class Oracle {
     /** Its job was canceled: what it left undone is nobody's business. */
     void canceled(JobHistory history, long restoredId) {
         look();
+        for (Checkpoint checkpoint : all(history.user).values()) {
+            if (checkpoint.status == Checkpoint.Status.ABORTED
+                    && tagOf(history.user, checkpoint.id) != null) {
+                checkpoint.abortForgotten = true;
+            }
+        }
         for (Checkpoint checkpoint : all(history.user).tailMap(restoredId, false).values()) {
             if (checkpoint.excuse == null
                     && (checkpoint.status == Checkpoint.Status.LOST
@@ -198,6 +218,22 @@ final class Oracle {
         if (history.newest != null) {
             committable.put(history.user, history.newest.holds());
             history.newest.excuse = null;
+        }
+    }
+
+    /**
+     * The job goes back to its newest checkpoint. What writers said that have finished before is in
+     * no state any more: they waited for the commit of their last data, but not for the empty
+     * savepoints that came after it.
+     */
+    void restarted(JobHistory history) {
+        if (history.newest == null || !history.newest.someFinished()) {
+            return;
+        }
+        for (Checkpoint checkpoint : all(history.user).headMap(history.newest.id, true).values()) {
+            if (checkpoint.ownFiles == 0 && checkpoint.excuse == null) {
+                checkpoint.excuse = "its writers have finished, and had nothing to say";
+            }
         }
     }
 

@@ -27,18 +27,21 @@ public final class Quick {
             known += o.knownLimits;
             if (o.violation != null) {
                 System.out.println("seed " + seed + " " + o.schedule.config + ": " + o.violation);
-                if (bad == 0 || !(o.violation instanceof Violation)) {
-                    o.violation.printStackTrace(System.out);
-                    System.out.println(o.schedule.steps);
+                Schedule.Outcome small = Shrinker.shrink(o);
+                System.out.println(PinnedTest.print(seed, small));
+                if (!(o.violation instanceof Violation) || args.length > 4) {
+                    small.violation.printStackTrace(System.out);
                 }
                 if (++bad >= Integer.parseInt(args[3])) {
                     break;
                 }
             }
         }
-        double s = (System.nanoTime() - t) / 1e9;
+        double s =
+                (java.lang.management.ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime())
+                        / 1e9;
         System.out.printf(
-                "%d schedules, %d steps, %.1f s, %.0f/s, bad %d, known %d%n",
+                "cpu: %d schedules, %d steps, %.1f s, %.0f/s, bad %d, known %d%n",
                 n, steps, s, n / s, bad, known);
         System.exit(0);
     }

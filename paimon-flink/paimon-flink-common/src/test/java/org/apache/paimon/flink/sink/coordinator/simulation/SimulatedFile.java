@@ -13,22 +13,25 @@
 package org.apache.paimon.flink.sink.coordinator.simulation;
 
 import org.apache.paimon.data.BinaryRow;
+import org.apache.paimon.flink.sink.Committable;
 import org.apache.paimon.flink.sink.CommittableSerializer;
+import org.apache.paimon.flink.sink.coordinator.CheckpointCommittables;
 import org.apache.paimon.flink.sink.coordinator.CheckpointCommittablesSerializer;
 import org.apache.paimon.table.sink.CommitMessage;
 import org.apache.paimon.table.sink.CommitMessageSerializer;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 
 /** A data file of the simulation: its number is all there is. */
 final class SimulatedFile implements CommitMessage {
 
     private static final long serialVersionUID = 1L;
 
-    /** The real serializer of reports, with committables of eight bytes in it. */
-    static final CheckpointCommittablesSerializer SERIALIZER =
-            new CheckpointCommittablesSerializer(new CommittableSerializer(new Codec()));
+    /** Writes real reports with committables of four bytes in them, and reads those back. */
+    static final CheckpointCommittablesSerializer SERIALIZER = new ShortCommittables();
 
     final int number;
 
@@ -59,13 +62,36 @@ final class SimulatedFile implements CommitMessage {
                     .putInt(((SimulatedFile) message).number)
                     .array();
         }
+    }
 
+    private static final class ShortCommittables extends CheckpointCommittablesSerializer {
+
+        private static final CommittableSerializer COMMITTABLES =
+                new CommittableSerializer(new Codec());
+
+        private ShortCommittables() {
+            super(COMMITTABLES);
+        }
+
+        /** The real one checks that the committables are those of real files. */
         @Override
-        public CommitMessage deserialize(int version, byte[] bytes) throws IOException {
-            if (bytes.length != Integer.BYTES) {
-                throw new IOException("A simulated file has 4 bytes, not " + bytes.length + ".");
+        public CheckpointCommittables deserialize(int version, byte[] serialized)
+                throws IOException {
+            ByteBuffer in = ByteBuffer.wrap(serialized);
+            long checkpointId = in.getLong();
+            long watermark = in.getLong();
+            boolean idle = in.get() != 0;
+            boolean savepoint = in.get() != 0;
+            in.getInt();
+            List<Committable> committables = new ArrayList<>();
+            for (int count = in.getInt(); count > 0; count--) {
+                int next = in.getInt() + in.position();
+                long id = in.getLong();
+                committables.add(new Committable(id, new SimulatedFile(in.getInt())));
+                in.position(next);
             }
-            return new SimulatedFile(ByteBuffer.wrap(bytes).getInt());
+            return new CheckpointCommittables(
+                    checkpointId, committables, watermark, idle, savepoint);
         }
     }
 }

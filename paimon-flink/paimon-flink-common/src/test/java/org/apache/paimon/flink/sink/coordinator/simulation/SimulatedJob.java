@@ -141,7 +141,9 @@ final class SimulatedJob {
                 SimulationAccess.sender(
                         event -> attempt.send(Attempt.MessageKind.EVENT, 0, event),
                         simulation.config().maxPartBytes);
-        attempt.sender.replay(restored == null ? -1 : restored.id, state(restored, subtask));
+        List<EncodedReport> reports = state(restored, subtask);
+        attempt.reports.restored(reports);
+        attempt.sender.replay(restored == null ? -1 : restored.id, reports);
         attempt.send(Attempt.MessageKind.RUNNING, 0, null);
     }
 
@@ -471,6 +473,29 @@ final class SimulatedJob {
         completeIfAcknowledged(checkpoint);
     }
 
+    boolean othersAcknowledge(int which) {
+        if (pending.isEmpty()) {
+            return false;
+        }
+        Checkpoint checkpoint = pending.get(which % pending.size());
+        if (checkpoint.othersAcknowledged || !checkpoint.coordinatorAcknowledged) {
+            return false;
+        }
+        checkpoint.othersAcknowledged = true;
+        completeIfAcknowledged(checkpoint);
+        return true;
+    }
+
+    boolean othersAcknowledgeAll(boolean savepointsToo) {
+        boolean any = false;
+        for (Checkpoint checkpoint : new ArrayList<>(pending)) {
+            if (savepointsToo || !checkpoint.type.savepoint()) {
+                any |= othersAcknowledge(pending.indexOf(checkpoint));
+            }
+        }
+        return any;
+    }
+
     private void acknowledge(int subtask, long checkpointId) {
         for (Checkpoint checkpoint : pending) {
             if (checkpoint.id == checkpointId) {
@@ -585,12 +610,17 @@ final class SimulatedJob {
         if (ended || !failedAsAWhole && failedSubtasks.isEmpty()) {
             return false;
         }
+        if (history.stopped != null) {
+            end();
+            return true;
+        }
         for (Checkpoint checkpoint : new ArrayList<>(pending)) {
             abort(checkpoint);
         }
         Checkpoint restored = history.newest;
         if (failedAsAWhole) {
             failedAsAWhole = false;
+            simulation.oracle().restarted(history);
             failure = null;
             coordinator.resetToCheckpoint(
                     restored == null ? OperatorCoordinator.NO_CHECKPOINT : restored.id,
@@ -604,8 +634,9 @@ final class SimulatedJob {
             coordinator.subtaskReset(subtask, id);
             history.restoreOne(subtask, id);
             for (Checkpoint checkpoint : history.checkpoints) {
-                if (checkpoint.id > id) {
+                if (checkpoint.id > id && !checkpoint.broken) {
                     checkpoint.broken = true;
+                    checkpoint.brokenBefore = history.nextCheckpointId;
                 }
             }
         }

@@ -232,6 +232,8 @@ final class Simulation implements AutoCloseable {
                 return job.deliver(writer);
             case BARRIER:
                 return job.barrier(writer);
+            case OTHERS:
+                return job.othersAcknowledge(step.a);
             case NOTIFY:
                 return job.notifyWriter(writer, step.b);
             case DRAIN:
@@ -380,6 +382,7 @@ final class Simulation implements AutoCloseable {
                 }
                 progress |= finish(loop);
             }
+            progress |= job.othersAcknowledgeAll(without < 0);
             for (int i = 0; i < job.current.length; i++) {
                 if (i == without) {
                     continue;
@@ -409,13 +412,19 @@ final class Simulation implements AutoCloseable {
         return process;
     }
 
+    /** The last eight characters tell the users apart, as tag names need it. */
+    private String nextUser() {
+        return "job-" + (10_000_000 + ++jobCount);
+    }
+
     private void startFresh(int parallelism) {
-        String user = String.format("job-%08d", ++jobCount);
+        String user = nextUser();
         start(new JobHistory(user, user, parallelism, 1), newProcess());
     }
 
     private void start(JobHistory history, SimulatedProcess process) {
         oracle.restored(history);
+        oracle.restarted(history);
         job = new SimulatedJob(this, history, process);
         job.start();
     }
@@ -473,11 +482,7 @@ final class Simulation implements AutoCloseable {
         cancel(newest.id);
         oracle.memoryLost(old, newest);
         JobHistory history =
-                new JobHistory(
-                        String.format("job-%08d", ++jobCount),
-                        old.user,
-                        parallelism,
-                        old.nextCheckpointId);
+                new JobHistory(nextUser(), old.user, parallelism, old.nextCheckpointId);
         history.newest = newest;
         history.checkpoints.addAll(old.checkpoints);
         start(history, processForNext());
@@ -518,16 +523,12 @@ final class Simulation implements AutoCloseable {
 
     private void restoreFrom(JobHistory old, Checkpoint savepoint, int parallelism) {
         oracle.memoryLost(old, savepoint);
-        JobHistory history =
-                new JobHistory(
-                        String.format("job-%08d", ++jobCount),
-                        old.user,
-                        parallelism,
-                        savepoint.id + 1);
+        JobHistory history = new JobHistory(nextUser(), old.user, parallelism, savepoint.id + 1);
         history.newest = savepoint;
-        savepoint.broken = false;
         for (Checkpoint checkpoint : old.checkpoints) {
             if (checkpoint.id <= savepoint.id) {
+                // A writer that was reset later than that was not reset at all.
+                checkpoint.broken &= checkpoint.brokenBefore <= savepoint.id;
                 history.checkpoints.add(checkpoint);
             } else {
                 oracle.forget(old.user, checkpoint);

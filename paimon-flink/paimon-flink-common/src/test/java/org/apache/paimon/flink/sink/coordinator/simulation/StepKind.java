@@ -35,11 +35,13 @@ enum StepKind {
     RPC(16),
     /** The next barrier reaches writer a. */
     BARRIER(8),
+    /** The tasks of other vertices have taken the a-th oldest pending checkpoint. */
+    OTHERS(4),
     /** Writer a gets its b-th notification. */
     NOTIFY(6),
     /** Everything that can go on does, until nothing is left. */
     DRAIN(5),
-    /** The same, but for writer a, which is slow. */
+    /** The same, but for writer a and the savepoints of other vertices, which are slow. */
     DRAIN_WITHOUT(3),
 
     // ---- failures of the job

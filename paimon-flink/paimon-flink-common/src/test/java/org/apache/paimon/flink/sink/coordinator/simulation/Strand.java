@@ -61,6 +61,9 @@ final class Strand {
             strandTurn.release();
         }
         callerTurn.acquireUninterruptibly();
+        if (failure instanceof Violation) {
+            throw (Violation) failure;
+        }
         if (failure != null) {
             throw new IllegalStateException("A strand ended by " + failure, failure);
         }

@@ -1,0 +1,310 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.sink;
+
+import org.apache.paimon.Snapshot;
+import org.apache.paimon.flink.sink.testutils.HookedCommitter;
+import org.apache.paimon.manifest.ManifestCommittable;
+import org.apache.paimon.manifest.ManifestCommittableSerializer;
+import org.apache.paimon.table.FileStoreTable;
+import org.apache.paimon.table.sink.CommitMessage;
+import org.apache.paimon.tag.testutils.AppendTableFixture;
+import org.apache.paimon.tag.testutils.RecordingTagCallback;
+
+import org.apache.flink.api.common.ExecutionConfig;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.runtime.checkpoint.CheckpointType;
+import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
+import org.apache.flink.runtime.checkpoint.SavepointType;
+import org.apache.flink.runtime.checkpoint.SnapshotType;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.util.OneInputStreamOperatorTestHarness;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.File;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** T9: the operator path in Flink's harness, on the same tags as the coordinator path. */
+class AutoTagForSavepointCommitterOperatorTest {
+
+    private static final String USER = "job-with-uuid-12345678";
+    private static final SnapshotType CHECKPOINT = CheckpointType.CHECKPOINT;
+    private static final SnapshotType SAVEPOINT =
+            SavepointType.savepoint(SavepointFormatType.CANONICAL);
+
+    @TempDir private File directory;
+
+    private final HookedCommitter.Hooks hooks = new HookedCommitter.Hooks();
+    private final RecordingTagCallback.Factory callbacks = new RecordingTagCallback.Factory();
+    private final Map<String, String> options = new HashMap<>();
+    private AppendTableFixture fixture;
+    private OneInputStreamOperatorTestHarness<Committable, Committable> harness;
+
+    private void start() throws Exception {
+        fixture = AppendTableFixture.create(directory, options);
+        open(null);
+    }
+
+    private void restart(OperatorSubtaskState state) throws Exception {
+        hooks.clear();
+        harness.close();
+        open(state);
+    }
+
+    private void open(OperatorSubtaskState state) throws Exception {
+        FileStoreTable table = fixture.table();
+        harness =
+                new OneInputStreamOperatorTestHarness<>(
+                        new AutoTagForSavepointCommitterOperatorFactory<>(
+                                new CommitterOperatorFactory<Committable, ManifestCommittable>(
+                                        true,
+                                        true,
+                                        USER,
+                                        context ->
+                                                new HookedCommitter(
+                                                        new StoreCommitter(
+                                                                table,
+                                                                table.newCommit(
+                                                                                context
+                                                                                        .commitUser())
+                                                                        .ignoreEmptyCommit(false),
+                                                                context),
+                                                        hooks),
+                                        new RestoreCommittableStateManager<>(
+                                                ManifestCommittableSerializer::new, false)),
+                                table::snapshotManager,
+                                table::tagManager,
+                                () -> table.store().newTagDeletion(),
+                                callbacks::get,
+                                Duration.ofDays(3)),
+                        1,
+                        1,
+                        0);
+        TypeSerializer<Committable> serializer =
+                new CommittableTypeInfo().createSerializer(new ExecutionConfig());
+        harness.setup(serializer);
+        if (state == null) {
+            harness.initializeEmptyState();
+        } else {
+            harness.initializeState(state);
+        }
+        harness.open();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        if (harness != null) {
+            harness.close();
+        }
+    }
+
+    private OperatorSubtaskState take(long id, SnapshotType type, int... rows) throws Exception {
+        if (rows.length > 0) {
+            for (CommitMessage message : fixture.write(USER, id, rows)) {
+                harness.processElement(new StreamRecord<>(new Committable(id, message)));
+            }
+        }
+        harness.prepareSnapshotPreBarrier(id);
+        return harness.snapshotWithLocalState(id, id, type).getJobManagerOwnedState();
+    }
+
+    private void complete(long id) throws Exception {
+        harness.getOneInputOperator().notifyCheckpointComplete(id);
+    }
+
+    private void abort(long id) throws Exception {
+        harness.getOneInputOperator().notifyCheckpointAborted(id);
+    }
+
+    private List<Long> identifiers() throws Exception {
+        return fixture.snapshots().stream()
+                .filter(snapshot -> snapshot.commitUser().equals(USER))
+                .map(Snapshot::commitIdentifier)
+                .collect(Collectors.toList());
+    }
+
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("T1: savepoints are tagged when the next checkpoint completes")
+    void tagsSavepoints() throws Exception {
+        start();
+        take(1, SAVEPOINT, 1);
+        take(2, SAVEPOINT, 2);
+        take(3, CHECKPOINT, 3);
+        assertThat(fixture.tags()).isEmpty();
+        complete(3);
+
+        assertThat(identifiers()).containsExactly(1L, 2L, 3L);
+        assertThat(fixture.tags()).containsExactly("savepoint-1", "savepoint-2");
+        assertThat(fixture.idsAtTag("savepoint-1")).containsExactly(1);
+        assertThat(fixture.idsAtTag("savepoint-2")).containsExactly(1, 2);
+        assertThat(fixture.ids()).containsExactly(1, 2, 3);
+    }
+
+    @Test
+    @DisplayName("T2: a synchronous savepoint is tagged by its own completion")
+    void tagsSynchronousSavepoints() throws Exception {
+        start();
+        take(1, SavepointType.suspend(SavepointFormatType.CANONICAL), 1);
+        complete(1);
+
+        assertThat(fixture.tags()).containsExactly("savepoint-1");
+    }
+
+    @Test
+    @DisplayName("T3: with one retained snapshot the tag survives the batch it is committed in")
+    void tagSurvivesExpiration() throws Exception {
+        options.put("write-only", "false");
+        options.put("snapshot.num-retained.min", "1");
+        options.put("snapshot.num-retained.max", "1");
+        start();
+        take(1, SAVEPOINT, 1, 2);
+        take(2, CHECKPOINT, 3);
+        complete(2);
+
+        assertThat(identifiers()).containsExactly(2L);
+        assertThat(fixture.tags()).containsExactly("savepoint-1");
+        assertThat(fixture.idsAtTag("savepoint-1")).containsExactly(1, 2);
+    }
+
+    @Test
+    @DisplayName("T5: a tag of another job is left alone, also by an abort")
+    void foreignTag() throws Exception {
+        start();
+        Snapshot foreign = fixture.commit("another-job", 1, 100);
+        fixture.tagManager()
+                .createTag(foreign, "savepoint-1", null, Collections.emptyList(), false);
+        take(1, SAVEPOINT, 1);
+        take(2, CHECKPOINT, 2);
+        complete(2);
+        assertThat(fixture.tags()).containsExactly("savepoint-1", "savepoint-1-12345678");
+        assertThat(fixture.idsAtTag("savepoint-1-12345678")).containsExactly(1, 100);
+        abort(1);
+
+        assertThat(fixture.tags()).containsExactly("savepoint-1");
+        assertThat(fixture.idsAtTag("savepoint-1")).containsExactly(100);
+    }
+
+    @Test
+    @DisplayName("T6: retention applies, and each creation and deletion gets a fresh callback")
+    void callbacksAndRetention() throws Exception {
+        start();
+        take(1, SAVEPOINT, 1);
+        take(2, SAVEPOINT, 2);
+        take(3, CHECKPOINT);
+        complete(3);
+        assertThat(fixture.tagManager().getOrThrow("savepoint-1").getTagTimeRetained())
+                .isEqualTo(Duration.ofDays(3));
+        abort(2);
+
+        assertThat(callbacks.journal())
+                .containsExactly(
+                        "created savepoint-1@1 #1",
+                        "created savepoint-2@2 #2",
+                        "deleted savepoint-2 #3");
+        assertThat(callbacks.open()).isZero();
+    }
+
+    @Test
+    @DisplayName("T7: without savepoints no tag is looked at")
+    void withoutSavepoints() throws Exception {
+        start();
+        fixture.fileIO().reset();
+        take(1, CHECKPOINT, 1);
+        complete(1);
+
+        assertThat(fixture.fileIO().log()).doesNotContain("/tag");
+    }
+
+    @Test
+    @DisplayName("T8: a savepoint for which there is nothing to commit gets no tag, then or later")
+    void emptySavepoint() throws Exception {
+        start();
+        take(1, SAVEPOINT);
+        take(2, CHECKPOINT, 1);
+        complete(2);
+        OperatorSubtaskState state = take(3, CHECKPOINT, 2);
+        complete(3);
+        restart(state);
+
+        assertThat(fixture.tags()).isEmpty();
+        assertThat(identifiers()).containsExactly(2L, 3L);
+    }
+
+    @Test
+    @DisplayName("A1: an abort withdraws a savepoint before its commit, and its tag after it")
+    void aborts() throws Exception {
+        start();
+        take(1, SAVEPOINT, 1);
+        abort(1);
+        take(2, SAVEPOINT, 2);
+        take(3, CHECKPOINT, 3);
+        complete(3);
+        assertThat(fixture.tags()).containsExactly("savepoint-2");
+        abort(2);
+
+        assertThat(fixture.tags()).isEmpty();
+        assertThat(fixture.ids()).containsExactly(1, 2, 3);
+    }
+
+    @Test
+    @DisplayName("A5: a restore from the savepoint commits and tags it, and again without harm")
+    void restoreFromTheSavepoint() throws Exception {
+        start();
+        OperatorSubtaskState state = take(1, SAVEPOINT, 1);
+        for (int i = 0; i < 2; i++) {
+            restart(state);
+            assertThat(identifiers()).containsExactly(1L);
+            assertThat(fixture.tags()).containsExactly("savepoint-1");
+            assertThat(fixture.idsAtTag("savepoint-1")).containsExactly(1);
+        }
+        take(2, CHECKPOINT, 2);
+        complete(2);
+        assertThat(fixture.ids()).containsExactly(1, 2);
+    }
+
+    @Test
+    @DisplayName("A4: a savepoint that was committed without its tag is tagged by the restore")
+    void crashBetweenCommitAndTag() throws Exception {
+        start();
+        take(1, SAVEPOINT, 1);
+        OperatorSubtaskState state = take(2, CHECKPOINT, 2);
+        hooks.after(
+                identifier -> {
+                    throw new IOException("crash");
+                });
+        assertThatThrownBy(() -> complete(2)).hasMessageContaining("crash");
+        assertThat(identifiers()).containsExactly(1L);
+        assertThat(fixture.tags()).isEmpty();
+        restart(state);
+
+        assertThat(identifiers()).containsExactly(1L, 2L);
+        assertThat(fixture.tags()).containsExactly("savepoint-1");
+        assertThat(fixture.idsAtTag("savepoint-1")).containsExactly(1);
+    }
+}

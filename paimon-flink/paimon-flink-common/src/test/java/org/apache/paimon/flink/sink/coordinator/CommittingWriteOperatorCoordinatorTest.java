@@ -1,0 +1,626 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.sink.coordinator;
+
+import org.apache.paimon.utils.SteppedEventLoop;
+
+import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
+import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
+import org.apache.flink.runtime.operators.coordination.OperatorEvent;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import static org.apache.paimon.flink.sink.coordinator.CommittingWriteOperatorCoordinator.State;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** One life of the coordinator over a real table, its event loop stepped by hand. */
+class CommittingWriteOperatorCoordinatorTest {
+
+    @TempDir private File directory;
+
+    private CoordinatorFixture fixture;
+    private SteppedEventLoop loop;
+    private CommittingWriteOperatorCoordinator coordinator;
+    private CoordinatorFixture.Writer writer0;
+    private CoordinatorFixture.Writer writer1;
+
+    @BeforeEach
+    void begin() throws Exception {
+        fixture = new CoordinatorFixture(directory);
+    }
+
+    private void create() throws Exception {
+        create(Collections.emptyList());
+    }
+
+    private void create(Collection<Long> aborted) throws Exception {
+        coordinator =
+                fixture.coordinator(
+                        fixture.context,
+                        Duration.ofSeconds(1),
+                        onFailure -> loop = new SteppedEventLoop(onFailure),
+                        aborted);
+    }
+
+    /** A fresh job whose writers run. */
+    private void start() throws Exception {
+        create();
+        coordinator.start();
+        writer0 = fixture.writer(coordinator, 0, 0, -1);
+        writer1 = fixture.writer(coordinator, 1, 0, -1);
+        loop.runAll();
+    }
+
+    private byte[] checkpoint(long id) throws Exception {
+        CompletableFuture<byte[]> result = new CompletableFuture<>();
+        coordinator.checkpointCoordinator(id, result);
+        loop.runAll();
+        assertThat(result).isCompleted();
+        return result.get();
+    }
+
+    private void complete(long id) {
+        coordinator.notifyCheckpointComplete(id);
+        loop.runAll();
+    }
+
+    // ------------------------------------------------------------------------
+    //  Checkpoints and savepoints
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("T1: an asynchronous savepoint is tagged when the next checkpoint completes")
+    void tagsSavepoints() throws Exception {
+        start();
+        checkpoint(1);
+        writer0.report(fixture.savepoint(1, 1));
+        writer1.report(fixture.savepoint(1, 2));
+        checkpoint(2);
+        writer0.report(fixture.report(2, 3));
+        writer1.report(fixture.report(2));
+        loop.runAll();
+        assertThat(fixture.identifiers()).isEmpty();
+        complete(2);
+
+        assertThat(fixture.identifiers()).containsExactly(1L, 2L);
+        assertThat(fixture.table.tags()).containsExactly("savepoint-1");
+        assertThat(fixture.table.idsAtTag("savepoint-1")).containsExactly(1, 2);
+        assertThat(fixture.table.ids()).containsExactly(1, 2, 3);
+        assertThat(fixture.context.isJobFailed()).isFalse();
+    }
+
+    @Test
+    @DisplayName("A7: Flink's calls only queue; whatever blocks happens on the loop")
+    void callsOnlyQueue() throws Exception {
+        start();
+        checkpoint(1);
+        writer0.report(fixture.report(1, 1));
+        writer1.report(fixture.report(1, 2));
+        fixture.table.fileIO().reset();
+        coordinator.notifyCheckpointComplete(1);
+        coordinator.notifyCheckpointAborted(1);
+        coordinator.subtaskReset(0, 1);
+
+        assertThat(fixture.table.fileIO().total()).isZero();
+        assertThat(loop.pending()).hasSize(5);
+        loop.runAll();
+        assertThat(fixture.identifiers()).containsExactly(1L);
+    }
+
+    @Test
+    @DisplayName("A2: a report that arrives after the abort of its savepoint stays withdrawn")
+    void reportAfterTheAbort() throws Exception {
+        start();
+        checkpoint(1);
+        writer0.report(fixture.savepoint(1, 1));
+        coordinator.notifyCheckpointAborted(1);
+        writer1.report(fixture.savepoint(1, 2));
+        checkpoint(2);
+        writer0.report(fixture.report(2, 3));
+        writer1.report(fixture.report(2, 4));
+        complete(2);
+
+        assertThat(fixture.table.ids()).containsExactly(1, 2, 3, 4);
+        assertThat(fixture.table.tags()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("A1: an abort after the tag was created deletes the tag")
+    void abortAfterTheTag() throws Exception {
+        start();
+        checkpoint(1);
+        writer0.report(fixture.savepoint(1, 1));
+        writer1.report(fixture.savepoint(1, 2));
+        checkpoint(2);
+        writer0.report(fixture.report(2));
+        writer1.report(fixture.report(2));
+        complete(2);
+        assertThat(fixture.table.tags()).containsExactly("savepoint-1");
+        coordinator.notifyCheckpointAborted(1);
+        loop.runAll();
+
+        assertThat(fixture.table.tags()).isEmpty();
+        assertThat(fixture.table.ids()).containsExactly(1, 2);
+    }
+
+    @Test
+    @DisplayName("A3: a savepoint newer than a writer's reset is never tagged, its rows stay")
+    void regionFailover() throws Exception {
+        start();
+        checkpoint(1);
+        writer0.report(fixture.report(1, 1));
+        writer1.report(fixture.report(1, 2));
+        complete(1);
+        checkpoint(2);
+        writer0.report(fixture.savepoint(2, 3));
+        writer1.report(fixture.savepoint(2, 4));
+        coordinator.executionAttemptFailed(1, 0, new IOException("gone"));
+        coordinator.subtaskReset(1, 1);
+        writer1 = fixture.writer(coordinator, 1, 1, 1, fixture.report(1));
+        coordinator.executionAttemptReady(1, 1, null);
+        checkpoint(3);
+        writer0.report(fixture.report(3, 5));
+        writer1.report(fixture.report(3, 4));
+        complete(3);
+
+        assertThat(fixture.table.ids()).containsExactly(1, 2, 3, 4, 5);
+        assertThat(fixture.identifiers()).containsExactly(1L, 2L, 3L);
+        assertThat(fixture.table.tags()).isEmpty();
+        assertThat(fixture.context.isJobFailed()).isFalse();
+    }
+
+    @Test
+    @DisplayName("W1: a report that was lost on its way fails the job, and nothing is committed")
+    void lostReport() throws Exception {
+        start();
+        checkpoint(1);
+        writer0.report(fixture.report(1, 1));
+        writer1.reportInVain(fixture.report(1, 2));
+        complete(1);
+
+        assertThat(fixture.identifiers()).isEmpty();
+        assertThat(fixture.context.getJobFailureReason())
+                .hasMessageContaining("subtask 1 (attempt 0), checkpoint 1")
+                .hasMessageContaining("checkpoint 1 complete");
+    }
+
+    @Test
+    @DisplayName("E2: a writer that has finished is not awaited")
+    void finishedWriter() throws Exception {
+        start();
+        checkpoint(1);
+        writer0.reportEndOfInput(fixture.report(1, 1));
+        writer1.report(fixture.report(1, 2));
+        complete(1);
+        checkpoint(2);
+        writer1.report(fixture.report(2, 3));
+        complete(2);
+
+        assertThat(fixture.table.ids()).containsExactly(1, 2, 3);
+        assertThat(fixture.context.isJobFailed()).isFalse();
+    }
+
+    @Test
+    @DisplayName("W3: an event of an unknown type fails the job and names itself and its sender")
+    void unknownEvent() throws Exception {
+        start();
+        coordinator.handleEventFromOperator(1, 4, new UnknownEvent());
+        loop.runAll();
+
+        assertThat(fixture.context.getJobFailureReason())
+                .hasMessageContaining("subtask 1 (attempt 4)")
+                .hasMessageContaining(UnknownEvent.class.getName());
+    }
+
+    private static final class UnknownEvent implements OperatorEvent {
+
+        private static final long serialVersionUID = 1L;
+    }
+
+    // ------------------------------------------------------------------------
+    //  Restore
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("A4: it waits for all replays, commits and tags them, and only then acknowledges")
+    void restoreWaitsForReplays() throws Exception {
+        restoring(3, stateOf(fixture));
+        CompletableFuture<byte[]> checkpoint = new CompletableFuture<>();
+        coordinator.checkpointCoordinator(4, checkpoint);
+        fixture.writer(coordinator, 0, 0, 3, fixture.savepoint(2, 1), fixture.report(3, 3));
+        coordinator.executionAttemptReady(0, 0, null);
+        loop.runAll();
+        assertThat(checkpoint).isNotDone();
+        assertThat(fixture.identifiers()).isEmpty();
+
+        fixture.writer(coordinator, 1, 0, 3, fixture.savepoint(2, 2), fixture.report(3));
+        loop.runAll();
+        assertThat(checkpoint).isCompleted();
+        assertThat(fixture.identifiers()).containsExactly(2L, 3L);
+        assertThat(fixture.table.idsAtTag("savepoint-2")).containsExactly(1, 2);
+        assertThat(fixture.context.isJobFailed()).isFalse();
+    }
+
+    @Test
+    @DisplayName("E4: a vertex that had finished in the restored checkpoint does not hold it back")
+    void restoreOfAFinishedVertex() throws Exception {
+        restoring(3, stateOf(fixture));
+        coordinator.executionAttemptReady(0, 0, null);
+        coordinator.executionAttemptReady(1, 0, null);
+        CompletableFuture<byte[]> checkpoint = new CompletableFuture<>();
+        coordinator.checkpointCoordinator(4, checkpoint);
+        loop.runAll();
+
+        assertThat(checkpoint).isCompleted();
+        complete(4);
+        assertThat(fixture.context.isJobFailed()).isFalse();
+    }
+
+    @Test
+    @DisplayName("A1: what an earlier life was told to withdraw stays untagged after the restore")
+    void abortsOfEarlierLives() throws Exception {
+        create(Collections.singletonList(2L));
+        coordinator.resetToCheckpoint(3, stateOf(fixture));
+        coordinator.start();
+        fixture.writer(coordinator, 0, 0, 3, fixture.savepoint(2, 1), fixture.report(3));
+        fixture.writer(coordinator, 1, 0, 3, fixture.savepoint(2, 2), fixture.report(3));
+        loop.runAll();
+
+        assertThat(fixture.table.ids()).containsExactly(1, 2);
+        assertThat(fixture.table.tags()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("A1: an abort while the replays come in withdraws as well")
+    void abortWhileRestoring() throws Exception {
+        restoring(3, stateOf(fixture));
+        fixture.writer(coordinator, 0, 0, 3, fixture.savepoint(2, 1), fixture.report(3));
+        coordinator.notifyCheckpointAborted(2);
+        fixture.writer(coordinator, 1, 0, 3, fixture.savepoint(2, 2), fixture.report(3));
+        loop.runAll();
+
+        assertThat(fixture.table.ids()).containsExactly(1, 2);
+        assertThat(fixture.table.tags()).isEmpty();
+    }
+
+    @Test
+    @DisplayName(
+            "A4: a restore from before the coordinator had state starts afresh and takes replays")
+    void restoreWithoutState() throws Exception {
+        restoring(3, null);
+        fixture.writer(coordinator, 0, 0, 3);
+        fixture.writer(coordinator, 1, 0, 3);
+        loop.runAll();
+
+        checkpoint(4);
+        assertThat(fixture.context.isJobFailed()).isFalse();
+    }
+
+    private void restoring(long checkpointId, byte[] state) throws Exception {
+        create();
+        coordinator.resetToCheckpoint(checkpointId, state);
+        coordinator.start();
+        loop.runAll();
+    }
+
+    /** State as a coordinator of a fresh job writes it. */
+    private byte[] stateOf(CoordinatorFixture of) throws Exception {
+        SteppedEventLoop[] otherLoop = new SteppedEventLoop[1];
+        CommittingWriteOperatorCoordinator other =
+                of.coordinator(
+                        of.context,
+                        Duration.ofSeconds(1),
+                        onFailure -> otherLoop[0] = new SteppedEventLoop(onFailure),
+                        Collections.emptyList());
+        other.start();
+        CompletableFuture<byte[]> state = new CompletableFuture<>();
+        other.checkpointCoordinator(1, state);
+        otherLoop[0].runAll();
+        other.close();
+        return state.get();
+    }
+
+    // ------------------------------------------------------------------------
+    //  State
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("S3: the state is written as the base release writes it")
+    void writesStockState(@TempDir File other) throws Exception {
+        fixture = new CoordinatorFixture(other, false);
+        restoring(3, GoldenBytes.read("coordinator-state-empty"));
+        fixture.writer(coordinator, 0, 0, 3);
+        fixture.writer(coordinator, 1, 0, 3);
+
+        assertThat(checkpoint(4)).isEqualTo(GoldenBytes.read("coordinator-state-empty"));
+    }
+
+    @Test
+    @DisplayName("S3: state of the base release restores, and its commit user goes on")
+    void restoresStockState() throws Exception {
+        restoring(3, GoldenBytes.read("stock-coordinator-state"));
+        // Reports of version 2, as the stock writer has them in its state, go through the tests of
+        // the reports; here the files have to exist.
+        fixture.writer(coordinator, 0, 0, 3, fixture.report(3, 1));
+        fixture.writer(coordinator, 1, 0, 3, fixture.report(3, 2));
+        loop.runAll();
+
+        assertThat(fixture.table.ids()).containsExactly(1, 2);
+        assertThat(fixture.table.snapshots()).allMatch(s -> s.commitUser().equals("golden-user"));
+        ByteBuffer state = ByteBuffer.wrap(checkpoint(4));
+        assertThat(state.getInt()).as("version").isEqualTo(1);
+        assertThat(state.getInt()).as("length").isEqualTo(state.remaining());
+    }
+
+    @Test
+    @DisplayName("S3: state that cannot be read fails the job and names checkpoint and length")
+    void refusesCorruptState() throws Exception {
+        byte[] corrupt = Arrays.copyOf(GoldenBytes.read("coordinator-state"), 20);
+        restoring(3, corrupt);
+
+        assertThat(fixture.context.getJobFailureReason())
+                .hasMessageContaining("checkpoint 3")
+                .hasMessageContaining("20 bytes");
+    }
+
+    // ------------------------------------------------------------------------
+    //  Failures
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("A8: a failing commit fails the job once, and nothing more is committed")
+    void failingCommit() throws Exception {
+        start();
+        fixture.hooks.before(
+                identifier -> {
+                    throw new IOException("the table is gone");
+                });
+        checkpoint(1);
+        writer0.report(fixture.report(1, 1));
+        writer1.report(fixture.report(1, 2));
+        coordinator.notifyCheckpointComplete(1);
+        coordinator.notifyCheckpointComplete(1);
+        CompletableFuture<byte[]> next = new CompletableFuture<>();
+        coordinator.checkpointCoordinator(2, next);
+        loop.runAll();
+
+        assertThat(fixture.context.getJobFailureReason())
+                .hasMessageContaining(fixture.table.table().location().toString())
+                .hasMessageContaining("checkpoint 1 complete")
+                .hasMessageContaining("the table is gone");
+        assertThat(fixture.hooks.asked()).containsExactly(1L);
+        assertThat(next).isCompletedExceptionally();
+        assertThat(fixture.identifiers()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("A8: a recovery that fails answers the checkpoints that wait for it")
+    void failingRecovery() throws Exception {
+        restoring(3, stateOf(fixture));
+        fixture.hooks.before(
+                identifier -> {
+                    throw new IOException("the table is gone");
+                });
+        CompletableFuture<byte[]> checkpoint = new CompletableFuture<>();
+        coordinator.checkpointCoordinator(4, checkpoint);
+        fixture.writer(coordinator, 0, 0, 3, fixture.report(3, 1));
+        fixture.writer(coordinator, 1, 0, 3);
+        loop.runAll();
+
+        assertThat(checkpoint).isCompletedExceptionally();
+        assertThat(fixture.context.isJobFailed()).isTrue();
+    }
+
+    @Test
+    @DisplayName("A8: a failure of a coordinator that is being closed does not fail the job")
+    void failureWhileClosing() throws Exception {
+        start();
+        fixture.hooks.before(
+                identifier -> {
+                    throw new IOException("the table is gone");
+                });
+        checkpoint(1);
+        writer0.report(fixture.report(1, 1));
+        writer1.report(fixture.report(1, 2));
+        coordinator.notifyCheckpointComplete(1);
+        coordinator.close();
+
+        assertThat(fixture.hooks.asked()).containsExactly(1L);
+        assertThat(fixture.context.isJobFailed()).isFalse();
+    }
+
+    // ------------------------------------------------------------------------
+    //  Close and answers
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("A7: close lets queued completions and aborts run to their end")
+    void closeDrains() throws Exception {
+        start();
+        checkpoint(1);
+        writer0.report(fixture.savepoint(1, 1));
+        writer1.report(fixture.savepoint(1, 2));
+        coordinator.notifyCheckpointComplete(1);
+        coordinator.notifyCheckpointAborted(1);
+        coordinator.close();
+
+        assertThat(fixture.identifiers()).containsExactly(1L);
+        assertThat(fixture.table.tags()).isEmpty();
+        assertThat(loop.terminated()).isTrue();
+    }
+
+    @Test
+    @DisplayName("A7: whatever waits for an answer when it closes gets one, also what is dropped")
+    void closeAnswersEverything() throws Exception {
+        restoring(3, stateOf(fixture));
+        CompletableFuture<byte[]> deferred = new CompletableFuture<>();
+        coordinator.checkpointCoordinator(4, deferred);
+        CompletableFuture<CoordinationResponse> awaited = await(4);
+        loop.runAll();
+        CompletableFuture<byte[]> dropped = new CompletableFuture<>();
+        coordinator.checkpointCoordinator(5, dropped);
+        CompletableFuture<CoordinationResponse> droppedRequest = await(5);
+        loop.cancel(); // the deadline passes
+        coordinator.close();
+        CompletableFuture<byte[]> late = new CompletableFuture<>();
+        coordinator.checkpointCoordinator(6, late);
+
+        assertThat(deferred).isCompletedExceptionally();
+        assertThat(awaited).isCompletedExceptionally();
+        assertThat(dropped).isCompletedExceptionally();
+        assertThat(droppedRequest).isCompletedExceptionally();
+        assertThat(late).isCompletedExceptionally();
+        assertThat(await(6)).isCompletedExceptionally();
+    }
+
+    @Test
+    @DisplayName("A4: each checkpoint is answered exactly once")
+    void answersOnce() throws Exception {
+        AtomicInteger answers = new AtomicInteger();
+        restoring(3, stateOf(fixture));
+        CompletableFuture<byte[]> checkpoint =
+                new CompletableFuture<byte[]>() {
+                    @Override
+                    public boolean complete(byte[] value) {
+                        answers.incrementAndGet();
+                        return super.complete(value);
+                    }
+
+                    @Override
+                    public boolean completeExceptionally(Throwable failure) {
+                        answers.incrementAndGet();
+                        return super.completeExceptionally(failure);
+                    }
+                };
+        coordinator.checkpointCoordinator(4, checkpoint);
+        fixture.writer(coordinator, 0, 0, 3);
+        fixture.writer(coordinator, 1, 0, 3);
+        loop.runAll();
+        coordinator.handleEventFromOperator(0, 0, new UnknownEvent());
+        loop.runAll();
+        coordinator.close();
+
+        assertThat(answers).hasValue(1);
+        assertThat(checkpoint.get()).isNotEmpty();
+    }
+
+    @Test
+    @DisplayName("T2: a writer that ends is answered when its checkpoint is committed and tagged")
+    void awaitsCommits() throws Exception {
+        start();
+        checkpoint(1);
+        writer0.report(fixture.savepoint(1, 1));
+        writer1.report(fixture.savepoint(1, 2));
+        CompletableFuture<CoordinationResponse> early = await(1);
+        loop.runAll();
+        assertThat(early).isNotDone();
+        complete(1);
+        assertThat(fixture.table.tags()).containsExactly("savepoint-1");
+        CompletableFuture<CoordinationResponse> late = await(1);
+        loop.runAll();
+
+        for (CompletableFuture<CoordinationResponse> answer : Arrays.asList(early, late)) {
+            AwaitCommitResponse response = CoordinationResponseUtils.unwrap(answer.get());
+            assertThat(response.committedCheckpointId()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    @DisplayName("T2: a request for what the restore has committed is answered by the restore")
+    void awaitsTheRecovery() throws Exception {
+        restoring(3, stateOf(fixture));
+        CompletableFuture<CoordinationResponse> answer = await(3);
+        loop.runAll();
+        assertThat(answer).isNotDone();
+        fixture.writer(coordinator, 0, 0, 3);
+        fixture.writer(coordinator, 1, 0, 3);
+        loop.runAll();
+
+        assertThat(answer).isCompleted();
+    }
+
+    @Test
+    @DisplayName("T2: a writer that ends is told when the commit failed, before and afterwards")
+    void awaitedCommitFails() throws Exception {
+        start();
+        fixture.hooks.before(
+                identifier -> {
+                    throw new IOException("the table is gone");
+                });
+        checkpoint(1);
+        writer0.report(fixture.savepoint(1, 1));
+        writer1.report(fixture.savepoint(1, 2));
+        CompletableFuture<CoordinationResponse> early = await(1);
+        complete(1);
+        CompletableFuture<CoordinationResponse> late = await(1);
+        loop.runAll();
+
+        assertThatThrownBy(early::get)
+                .isInstanceOf(ExecutionException.class)
+                .hasMessageContaining("the table is gone");
+        assertThat(late).isCompletedExceptionally();
+    }
+
+    @Test
+    @DisplayName("T2: a request of an unknown type is refused by name and harms nothing")
+    void unknownRequest() throws Exception {
+        start();
+
+        assertThatThrownBy(() -> coordinator.handleCoordinationRequest(new UnknownRequest()).get())
+                .hasMessageContaining(UnknownRequest.class.getName());
+        checkpoint(1);
+        assertThat(fixture.context.isJobFailed()).isFalse();
+    }
+
+    private static final class UnknownRequest implements CoordinationRequest {
+
+        private static final long serialVersionUID = 1L;
+    }
+
+    private CompletableFuture<CoordinationResponse> await(long checkpointId) {
+        return coordinator.handleCoordinationRequest(new AwaitCommitRequest(0, checkpointId));
+    }
+
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("A8: the states of a life follow its diagram")
+    void states() {
+        assertThat(State.CREATED.mayBecome(State.RESTORING)).isTrue();
+        assertThat(State.CREATED.mayBecome(State.RUNNING)).isTrue();
+        assertThat(State.RESTORING.mayBecome(State.RUNNING)).isTrue();
+        assertThat(State.RUNNING.mayBecome(State.RESTORING)).isFalse();
+        assertThat(State.RUNNING.mayBecome(State.CREATED)).isFalse();
+        assertThat(State.FAILED.mayBecome(State.RUNNING)).isFalse();
+        for (State state : State.values()) {
+            assertThat(state.mayBecome(state)).as("%s again", state).isFalse();
+            assertThat(State.CLOSED.mayBecome(state)).as("CLOSED to %s", state).isFalse();
+            assertThat(state == State.CLOSED || state.mayBecome(State.CLOSED)).isTrue();
+        }
+    }
+}

@@ -1,0 +1,371 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.sink.coordinator;
+
+import org.apache.paimon.flink.sink.testutils.CapturedLog;
+import org.apache.paimon.utils.SteppedEventLoop;
+import org.apache.paimon.utils.ThreadEventLoop;
+
+import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
+import org.apache.flink.runtime.operators.coordination.MockOperatorCoordinatorContext;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.File;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** A7: one life after the other, each with a thread of its own over a real table. */
+class CoordinatorSuccessionTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    @TempDir private File directory;
+
+    private final List<CoordinatorSuccession> successions = new ArrayList<>();
+    private final List<ThreadEventLoop> loops = new ArrayList<>();
+    private final CountDownLatch hanging = new CountDownLatch(1);
+    private final CountDownLatch released = new CountDownLatch(1);
+    private CoordinatorFixture fixture;
+
+    @BeforeEach
+    void begin() throws Exception {
+        fixture = new CoordinatorFixture(directory);
+    }
+
+    @AfterEach
+    void end() {
+        released.countDown();
+        successions.forEach(CoordinatorSuccession::close);
+        await("all threads dead", () -> loops.stream().allMatch(ThreadEventLoop::terminated));
+    }
+
+    private CoordinatorSuccession succession(MockOperatorCoordinatorContext context) {
+        return succession(context, Duration.ofMillis(1));
+    }
+
+    private CoordinatorSuccession succession(
+            MockOperatorCoordinatorContext context, Duration closeDeadline) {
+        CoordinatorSuccession succession =
+                new CoordinatorSuccession(
+                        aborted -> {
+                            try {
+                                return fixture.coordinator(
+                                        context,
+                                        closeDeadline,
+                                        onFailure -> {
+                                            ThreadEventLoop loop =
+                                                    ThreadEventLoop.start(
+                                                            "committer-" + loops.size(),
+                                                            getClass().getClassLoader(),
+                                                            onFailure);
+                                            loops.add(loop);
+                                            return loop;
+                                        },
+                                        aborted);
+                            } catch (Exception e) {
+                                throw new AssertionError(e);
+                            }
+                        },
+                        CoordinatorSuccession::onThreadOfItsOwn);
+        successions.add(succession);
+        return succession;
+    }
+
+    /**
+     * Lets the commit of an identifier hang right before the table's commit, deaf to interrupts.
+     */
+    private void hangAt(long identifier) {
+        fixture.hooks.before(
+                asked -> {
+                    if (asked != identifier || hanging.getCount() == 0) {
+                        return;
+                    }
+                    hanging.countDown();
+                    while (true) {
+                        try {
+                            released.await();
+                            return;
+                        } catch (InterruptedException e) {
+                            // that is what it is deaf to
+                        }
+                    }
+                });
+    }
+
+    private static void await(String condition, Callable<Boolean> holds) {
+        Awaitility.await(condition).atMost(PATIENCE).until(holds);
+    }
+
+    private static byte[] checkpoint(CoordinatorSuccession coordinator, long id) throws Exception {
+        CompletableFuture<byte[]> result = new CompletableFuture<>();
+        coordinator.checkpointCoordinator(id, result);
+        return result.get(PATIENCE.getSeconds(), TimeUnit.SECONDS);
+    }
+
+    private static void awaitCommit(CoordinatorSuccession coordinator, long id) throws Exception {
+        coordinator
+                .handleCoordinationRequest(new AwaitCommitRequest(0, id))
+                .get(PATIENCE.getSeconds(), TimeUnit.SECONDS);
+    }
+
+    // ------------------------------------------------------------------------
+    //  A7
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("A7: while a commit hangs the successor commits nothing, and then no row twice")
+    void successorWaitsForAHangingCommit() throws Exception {
+        CoordinatorSuccession coordinator = succession(fixture.context);
+        coordinator.start();
+        EncodedReport[] reports = {fixture.savepoint(1, 1), fixture.savepoint(1, 2)};
+        fixture.writer(coordinator, 0, 0, -1).report(reports[0]);
+        fixture.writer(coordinator, 1, 0, -1).report(reports[1]);
+        byte[] state = checkpoint(coordinator, 1);
+        hangAt(1);
+        coordinator.notifyCheckpointComplete(1);
+        assertThat(hanging.await(PATIENCE.getSeconds(), TimeUnit.SECONDS)).isTrue();
+
+        try (CapturedLog log = CapturedLog.of(CommitUserLease.class)) {
+            coordinator.resetToCheckpoint(1, state);
+            fixture.writer(coordinator, 0, 1, 1, reports[0]);
+            fixture.writer(coordinator, 1, 1, 1, reports[1]);
+            await(
+                    "the successor says that it waits",
+                    () -> log.messages().stream().anyMatch(m -> m.contains("Waiting for")));
+        }
+        assertThat(loops).hasSize(2);
+        assertThat(loops.get(0).terminated()).isFalse();
+        assertThat(fixture.hooks.asked()).containsExactly(1L);
+        assertThat(fixture.identifiers()).isEmpty();
+
+        released.countDown();
+        awaitCommit(coordinator, 1);
+        assertThat(loops.get(0).terminated()).isTrue();
+        assertThat(fixture.identifiers()).containsExactly(1L);
+        assertThat(fixture.table.ids()).containsExactly(1, 2);
+        assertThat(fixture.table.idsAtTag("savepoint-1")).containsExactly(1, 2);
+        assertThat(fixture.context.isJobFailed()).isFalse();
+    }
+
+    @Test
+    @DisplayName("A7: the same across two JobMasters of one process")
+    void successorOfAnotherJobMasterWaits() throws Exception {
+        CoordinatorSuccession first = succession(fixture.context);
+        first.start();
+        EncodedReport[] reports = {fixture.report(1, 1), fixture.report(1, 2)};
+        fixture.writer(first, 0, 0, -1).report(reports[0]);
+        fixture.writer(first, 1, 0, -1).report(reports[1]);
+        byte[] state = checkpoint(first, 1);
+        hangAt(1);
+        first.notifyCheckpointComplete(1);
+        assertThat(hanging.await(PATIENCE.getSeconds(), TimeUnit.SECONDS)).isTrue();
+        first.close(); // returns although the commit hangs
+
+        CoordinatorSuccession second = succession(CoordinatorFixture.newContext());
+        try (CapturedLog log = CapturedLog.of(CommitUserLease.class)) {
+            second.resetToCheckpoint(1, state);
+            second.start();
+            fixture.writer(second, 0, 1, 1, reports[0]);
+            fixture.writer(second, 1, 1, 1, reports[1]);
+            await(
+                    "the successor says that it waits",
+                    () -> log.messages().stream().anyMatch(m -> m.contains("Waiting for")));
+        }
+        assertThat(fixture.identifiers()).isEmpty();
+
+        released.countDown();
+        awaitCommit(second, 1);
+        assertThat(fixture.identifiers()).containsExactly(1L);
+        assertThat(fixture.table.ids()).containsExactly(1, 2);
+    }
+
+    @Test
+    @DisplayName("A7: a closed life starts no further commit, also in the middle of its batch")
+    void closedLifeStopsWithinItsBatch() throws Exception {
+        CoordinatorSuccession coordinator = succession(fixture.context);
+        coordinator.start();
+        EncodedReport[] savepoints = {fixture.savepoint(1, 1), fixture.savepoint(1, 2)};
+        EncodedReport[] reports = {fixture.report(2, 3), fixture.report(2, 4)};
+        for (int i = 0; i < 2; i++) {
+            fixture.writer(coordinator, i, 0, -1).report(savepoints[i]).report(reports[i]);
+        }
+        byte[] state = checkpoint(coordinator, 2);
+        hangAt(1);
+        coordinator.notifyCheckpointComplete(2);
+        assertThat(hanging.await(PATIENCE.getSeconds(), TimeUnit.SECONDS)).isTrue();
+        coordinator.resetToCheckpoint(2, state);
+        await("the first life is told to stop", () -> loops.get(0).cancelled());
+        released.countDown();
+        await("the first life is over", () -> loops.get(0).terminated());
+
+        // The successor has not heard of the writers yet: whatever is there is of the first life.
+        assertThat(fixture.hooks.asked()).containsExactly(1L);
+        for (int i = 0; i < 2; i++) {
+            fixture.writer(coordinator, i, 1, 2, savepoints[i], reports[i]);
+        }
+        awaitCommit(coordinator, 2);
+        assertThat(fixture.identifiers()).containsExactly(1L, 2L);
+        assertThat(fixture.table.ids()).containsExactly(1, 2, 3, 4);
+        assertThat(fixture.table.idsAtTag("savepoint-1")).containsExactly(1, 2);
+    }
+
+    @Test
+    @DisplayName("A7: within the deadline a closing life finishes what is queued")
+    void closingLifeFinishesItsQueue() throws Exception {
+        CoordinatorSuccession coordinator = succession(fixture.context, PATIENCE);
+        coordinator.start();
+        fixture.writer(coordinator, 0, 0, -1).report(fixture.savepoint(1, 1));
+        fixture.writer(coordinator, 1, 0, -1).report(fixture.savepoint(1, 2));
+        coordinator.notifyCheckpointComplete(1);
+        coordinator.close();
+        await("the thread is dead", () -> loops.get(0).terminated());
+
+        assertThat(fixture.identifiers()).containsExactly(1L);
+        assertThat(fixture.table.tags()).containsExactly("savepoint-1");
+    }
+
+    @Test
+    @DisplayName("A7: a reset after the close begins no new life")
+    void noLifeAfterTheClose() {
+        CoordinatorSuccession coordinator = succession(fixture.context);
+        coordinator.start();
+        coordinator.close();
+        coordinator.close();
+        coordinator.resetToCheckpoint(1, null);
+
+        assertThat(loops).hasSize(1);
+    }
+
+    // ------------------------------------------------------------------------
+    //  From life to life
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("A1: what was aborted in one life stays withdrawn in the next")
+    void abortsAreRemembered() throws Exception {
+        CoordinatorSuccession coordinator = succession(fixture.context);
+        coordinator.start();
+        EncodedReport[] savepoints = {fixture.savepoint(1, 1), fixture.savepoint(1, 2)};
+        EncodedReport[] reports = {fixture.report(2, 3), fixture.report(2, 4)};
+        for (int i = 0; i < 2; i++) {
+            fixture.writer(coordinator, i, 0, -1).report(savepoints[i]).report(reports[i]);
+        }
+        byte[] state = checkpoint(coordinator, 2);
+        // 2 completes with the flagged reports of 1 in its state; then 1 is aborted, then all
+        // fails.
+        coordinator.notifyCheckpointComplete(2);
+        coordinator.notifyCheckpointAborted(1);
+        coordinator.resetToCheckpoint(2, state);
+        for (int i = 0; i < 2; i++) {
+            fixture.writer(coordinator, i, 1, 2, savepoints[i], reports[i]);
+        }
+        awaitCommit(coordinator, 2);
+
+        assertThat(fixture.identifiers()).containsExactly(1L, 2L);
+        assertThat(fixture.table.ids()).containsExactly(1, 2, 3, 4);
+        assertThat(fixture.table.tags()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("A4: a reset before the start takes effect at the start, in the first life")
+    void resetBeforeTheStart() throws Exception {
+        CoordinatorSuccession first = succession(fixture.context);
+        first.start();
+        byte[] state = checkpoint(first, 1);
+        first.close();
+        await("the first thread is dead", () -> loops.get(0).terminated());
+
+        CoordinatorSuccession second = succession(CoordinatorFixture.newContext());
+        second.resetToCheckpoint(1, state);
+        second.start();
+        assertThat(loops).hasSize(2);
+        fixture.writer(second, 0, 0, 1, fixture.report(1, 1));
+        fixture.writer(second, 1, 0, 1, fixture.report(1, 2));
+        awaitCommit(second, 1);
+
+        assertThat(fixture.table.ids()).containsExactly(1, 2);
+    }
+
+    @Test
+    @DisplayName("A7: a failure in a life that is over does not fail the job of its successor")
+    void failureOfAPredecessor() throws Exception {
+        CoordinatorSuccession coordinator = succession(fixture.context);
+        coordinator.start();
+        EncodedReport[] reports = {fixture.report(1, 1), fixture.report(1, 2)};
+        fixture.writer(coordinator, 0, 0, -1).report(reports[0]);
+        fixture.writer(coordinator, 1, 0, -1).report(reports[1]);
+        byte[] state = checkpoint(coordinator, 1);
+        hangAt(1);
+        fixture.hooks.after(
+                identifier -> {
+                    fixture.hooks.clear();
+                    throw new IllegalStateException("too late to matter");
+                });
+        coordinator.notifyCheckpointComplete(1);
+        assertThat(hanging.await(PATIENCE.getSeconds(), TimeUnit.SECONDS)).isTrue();
+        CompletableFuture<CoordinationResponse> waiting =
+                coordinator.handleCoordinationRequest(new AwaitCommitRequest(0, 1));
+        coordinator.resetToCheckpoint(1, state);
+        released.countDown();
+        fixture.writer(coordinator, 0, 1, 1, reports[0]);
+        fixture.writer(coordinator, 1, 1, 1, reports[1]);
+        awaitCommit(coordinator, 1);
+
+        assertThat(fixture.context.isJobFailed()).isFalse();
+        assertThat(fixture.table.ids()).containsExactly(1, 2);
+        await("the request to the first life is answered", waiting::isDone);
+        assertThat(waiting).isCompletedExceptionally();
+    }
+
+    @Test
+    @DisplayName("A1: the oldest aborts are forgotten, the newest are kept")
+    void remembersTheNewestAborts() {
+        List<Collection<Long>> handedOver = new ArrayList<>();
+        CoordinatorSuccession coordinator =
+                new CoordinatorSuccession(
+                        aborted -> {
+                            handedOver.add(aborted);
+                            try {
+                                return fixture.coordinator(
+                                        fixture.context, PATIENCE, SteppedEventLoop::new, aborted);
+                            } catch (Exception e) {
+                                throw new AssertionError(e);
+                            }
+                        },
+                        CoordinatorSuccession::onThreadOfItsOwn);
+        coordinator.start();
+        for (long id = 1; id <= 3_000; id++) {
+            coordinator.notifyCheckpointAborted(id);
+        }
+        coordinator.resetToCheckpoint(3_000, null);
+
+        assertThat(handedOver.get(0)).isEqualTo(Collections.emptyList());
+        assertThat(handedOver.get(1)).hasSize(1_024).containsAll(Arrays.asList(1_977L, 3_000L));
+    }
+}
