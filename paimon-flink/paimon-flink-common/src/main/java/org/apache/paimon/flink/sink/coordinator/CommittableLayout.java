@@ -48,7 +48,7 @@ import java.util.Set;
  *
  * <p>What a partition or the statistics hold is not looked at: only who knows their types can.
  *
- * <p>Not thread-safe; one is made per committable.
+ * <p>Not thread-safe; one is made per report, whose committables it checks where they lie.
  */
 final class CommittableLayout {
 
@@ -66,19 +66,28 @@ final class CommittableLayout {
     /** The same bytes, as binary rows order them. */
     private final ByteBuffer rows;
 
-    private CommittableLayout(byte[] committable) {
-        this.in = ByteBuffer.wrap(committable);
-        this.rows = ByteBuffer.wrap(committable).order(ByteOrder.nativeOrder());
+    /** Where the committable begins; offsets in messages count from there. */
+    private int start;
+
+    CommittableLayout(byte[] report) {
+        this.in = ByteBuffer.wrap(report);
+        this.rows = ByteBuffer.wrap(report).order(ByteOrder.nativeOrder());
     }
 
     /**
      * @throws IOException when the bytes cannot be those of a committable
      */
     static void check(byte[] committable) throws IOException {
-        new CommittableLayout(committable).check();
+        new CommittableLayout(committable).check(0, committable.length);
     }
 
-    private void check() throws IOException {
+    /**
+     * @throws IOException when the bytes there cannot be those of a committable
+     */
+    void check(int offset, int length) throws IOException {
+        start = offset;
+        in.limit(offset + length);
+        in.position(offset);
         require(Long.BYTES + Integer.BYTES, "its checkpoint id and message version");
         int end = in.limit() - Integer.BYTES;
         int version = in.getInt(end);
@@ -92,7 +101,7 @@ final class CommittableLayout {
         in.getLong();
         in.limit(end);
 
-        int partitionLength = length("the partition");
+        int partitionLength = length("partition");
         checkSerializedRow(in.position(), partitionLength, "the partition");
         in.position(in.position() + partitionLength);
         require(Integer.BYTES + 1, "the bucket");
@@ -105,7 +114,7 @@ final class CommittableLayout {
             throw new IOException(
                     String.format(
                             "byte %d is %d, but a boolean is 0 or 1",
-                            in.position() - 1, hasTotalBuckets));
+                            position() - 1, hasTotalBuckets));
         }
         for (int increment = 0; increment < 2; increment++) {
             for (int list = 0; list < 3; list++) {
@@ -118,7 +127,7 @@ final class CommittableLayout {
         if (in.hasRemaining()) {
             throw new IOException(
                     String.format(
-                            "%d bytes are left over at offset %d", in.remaining(), in.position()));
+                            "%d bytes are left over at offset %d", in.remaining(), position()));
         }
     }
 
@@ -129,7 +138,7 @@ final class CommittableLayout {
             throw new IOException(
                     String.format(
                             "a list of %ss claims %d of them at offset %d, where %d bytes are left",
-                            what, count, in.position() - Integer.BYTES, in.remaining()));
+                            what, count, position() - Integer.BYTES, in.remaining()));
         }
         for (int file = 0; file < count; file++) {
             int length = length(what);
@@ -139,15 +148,21 @@ final class CommittableLayout {
     }
 
     private int length(String what) throws IOException {
-        require(Integer.BYTES, "the length of a " + what);
+        if (in.remaining() < Integer.BYTES) {
+            require(Integer.BYTES, "the length of a " + what);
+        }
         int length = in.getInt();
         if (length < 0 || length > in.remaining()) {
             throw new IOException(
                     String.format(
                             "%s claims %d bytes at offset %d, where %d are left",
-                            what, length, in.position() - Integer.BYTES, in.remaining()));
+                            what, length, position() - Integer.BYTES, in.remaining()));
         }
         return length;
+    }
+
+    private int position() {
+        return in.position() - start;
     }
 
     private void require(int bytes, String what) throws IOException {
@@ -155,7 +170,7 @@ final class CommittableLayout {
             throw new IOException(
                     String.format(
                             "%d bytes are left at offset %d, too few for %s",
-                            in.remaining(), in.position(), what));
+                            in.remaining(), position(), what));
         }
     }
 
@@ -267,14 +282,14 @@ final class CommittableLayout {
         }
     }
 
-    private static void checkRange(long word, int base, int size, String name) throws IOException {
+    private void checkRange(long word, int base, int size, String name) throws IOException {
         int offset = offset(word);
         int length = (int) word;
         if (offset < 0 || length < 0 || (long) offset + length > size) {
             throw new IOException(
                     String.format(
                             "%s claims %d bytes at offset %d of the %d bytes at %d",
-                            name, length, offset, size, base));
+                            name, length, offset, size, base - start));
         }
     }
 
@@ -282,13 +297,13 @@ final class CommittableLayout {
         return (int) (word >> 32);
     }
 
-    private static void checkFixedPart(long needed, int base, int size, String name)
+    private void checkFixedPart(long needed, int base, int size, String name)
             throws IOException {
         if (size < needed) {
             throw new IOException(
                     String.format(
                             "%s has %d bytes at offset %d, its fixed part alone takes %d",
-                            name, size, base, needed));
+                            name, size, base - start, needed));
         }
     }
 
