@@ -108,12 +108,6 @@ public class CommittingWriteOperatorCoordinator
     /** What Flink waits for, also while it is only queued: a close may drop the queue. */
     private final Set<CompletableFuture<?>> unanswered = ConcurrentHashMap.newKeySet();
 
-    /**
-     * Aborts whose tag may still have to be deleted (A1). Shared with the successor, which makes up
-     * for what a failure or the end of this life has left.
-     */
-    private Set<Long> openAborts = ConcurrentHashMap.newKeySet();
-
     private State state = State.CREATED;
 
     /** The checkpoint to restore from; -1 for none. Set before the loop is started. */
@@ -178,11 +172,6 @@ public class CommittingWriteOperatorCoordinator
         loop.execute("open", this::open);
     }
 
-    /** Takes over what a predecessor leaves open. Called at most once, before {@link #start}. */
-    void succeed(CommittingWriteOperatorCoordinator predecessor) {
-        openAborts = predecessor.openAborts;
-    }
-
     private void open() throws Exception {
         ledger = new CommitLedger(context.currentParallelism());
         receiver = new ReportReceiver(context.currentParallelism(), ledger);
@@ -209,9 +198,6 @@ public class CommittingWriteOperatorCoordinator
                                 1,
                                 0),
                         loop::cancelled);
-        for (Long checkpointId : openAborts) {
-            deleteTagOf(checkpointId);
-        }
         if (!restored) {
             committer.startAfresh();
         }
@@ -368,23 +354,15 @@ public class CommittingWriteOperatorCoordinator
 
     @Override
     public void notifyCheckpointAborted(long checkpointId) {
-        openAborts.add(checkpointId);
         run(
                 "checkpoint " + checkpointId + " aborted",
                 () -> {
                     ledger.abort(checkpointId);
                     if (ledger.handedOutOrRestoring(checkpointId)) {
-                        deleteTagOf(checkpointId);
-                    } else {
-                        openAborts.remove(checkpointId);
+                        committer.abort(checkpointId);
                     }
                     unsettledAborts.remove(checkpointId);
                 });
-    }
-
-    private void deleteTagOf(long checkpointId) {
-        committer.abort(checkpointId);
-        openAborts.remove(checkpointId);
     }
 
     // ------------------------------------------------------------------------

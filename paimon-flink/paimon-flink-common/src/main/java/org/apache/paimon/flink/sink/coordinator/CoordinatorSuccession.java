@@ -110,10 +110,8 @@ public final class CoordinatorSuccession
             return;
         }
         LOG.info("Resetting to checkpoint {}.", checkpointId);
-        CommittingWriteOperatorCoordinator predecessor = current;
-        closeInBackground(predecessor);
+        closeInBackground(current);
         current = begin();
-        current.succeed(predecessor);
         current.resetToCheckpoint(checkpointId, checkpointData);
         current.start();
     }
