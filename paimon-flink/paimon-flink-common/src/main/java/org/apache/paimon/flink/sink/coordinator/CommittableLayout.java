@@ -297,8 +297,7 @@ final class CommittableLayout {
         return (int) (word >> 32);
     }
 
-    private void checkFixedPart(long needed, int base, int size, String name)
-            throws IOException {
+    private void checkFixedPart(long needed, int base, int size, String name) throws IOException {
         if (size < needed) {
             throw new IOException(
                     String.format(
