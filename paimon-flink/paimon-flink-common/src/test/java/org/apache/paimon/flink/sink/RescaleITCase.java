@@ -27,7 +27,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Restores at another parallelism, with reports that are not committed yet. */
+/**
+ * Restores at another parallelism, with reports that are not committed yet. The operators have uids:
+ * without, those of the operator path depend on whether the committer is chained to the writer, which
+ * it is at parallelism 1.
+ */
 class RescaleITCase extends JobITCase {
 
     @RegisterExtension static final TestCluster CLUSTER = new TestCluster();
@@ -48,7 +52,7 @@ class RescaleITCase extends JobITCase {
     })
     @DisplayName("A6: from a savepoint that is not committed yet")
     void fromASavepoint(CommitPath path, int from, int to) throws Exception {
-        AppendTable table = table(path);
+        AppendTable table = table(path, "sink.operator-uid.suffix", "t");
         RunningJob job = start(job(table).parallelism(from));
         scenario.emit(10);
         table.awaitCommitted(job.checkpoint().id());
@@ -75,7 +79,13 @@ class RescaleITCase extends JobITCase {
     })
     @DisplayName("A6: from a retained checkpoint that is not committed yet, with a savepoint in it")
     void fromARetainedCheckpoint(CommitPath path, int from, int to) throws Exception {
-        AppendTable table = table(path, "sink.coordinator-commit.close-timeout", "100 ms");
+        AppendTable table = 
+                table(
+                        path,
+                        "sink.operator-uid.suffix",
+                        "t",
+                        "sink.coordinator-commit.close-timeout",
+                        "100 ms");
         RunningJob job = start(job(table).parallelism(from));
         scenario.emit(10);
         table.awaitCommitted(job.checkpoint().id());

@@ -22,7 +22,9 @@ import org.apache.paimon.reader.RecordReader;
 import org.apache.paimon.reader.RecordReaderIterator;
 import org.apache.paimon.schema.Schema;
 import org.apache.paimon.table.FileStoreTable;
+import org.apache.paimon.table.source.DataSplit;
 import org.apache.paimon.table.source.ReadBuilder;
+import org.apache.paimon.table.source.Split;
 import org.apache.paimon.types.DataTypes;
 import org.apache.paimon.utils.CloseableIterator;
 
@@ -35,6 +37,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -165,6 +168,15 @@ public final class AppendTable {
             to = id;
         }
         return text.append(from == Long.MIN_VALUE ? "" : " " + from + ".." + to).toString();
+    }
+
+    /** How many files the table has, by their names. */
+    public int distinctFiles() {
+        Set<String> names = new HashSet<>();
+        for (Split split : table().newReadBuilder().newScan().plan().splits()) {
+            ((DataSplit) split).dataFiles().forEach(file -> names.add(file.fileName()));
+        }
+        return names.size();
     }
 
     // ------------------------------------------------------------------------

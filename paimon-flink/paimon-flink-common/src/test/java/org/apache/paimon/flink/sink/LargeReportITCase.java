@@ -1,0 +1,66 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.sink;
+
+import org.apache.paimon.flink.sink.testutils.AppendTable;
+import org.apache.paimon.flink.sink.testutils.CommitPath;
+import org.apache.paimon.flink.sink.testutils.JobITCase;
+import org.apache.paimon.flink.sink.testutils.RunningJob;
+import org.apache.paimon.flink.sink.testutils.Savepoint;
+import org.apache.paimon.flink.sink.testutils.TestCluster;
+
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Reports far above the RPC frame of 10 MB, between components with RPC services of their own. */
+class LargeReportITCase extends JobITCase {
+
+    private static final int FILES = 50_000;
+
+    @RegisterExtension static final TestCluster CLUSTER = new TestCluster().withRpcFrames();
+
+    @Override
+    protected TestCluster cluster() {
+        return CLUSTER;
+    }
+
+    @Test
+    @DisplayName("W2: 50,000 files of one writer in one checkpoint arrive, also when replayed")
+    void fiftyThousandFilesOfOneWriterArrive() throws Exception {
+        AppendTable table = table(CommitPath.COORDINATOR);
+        RunningJob job = start(job(table).parallelism(1).filesPerFile(FILES));
+        scenario.emit(1);
+        Savepoint checkpoint = job.checkpoint();
+        table.awaitCommitted(checkpoint.id());
+        assertThat(table.distinctFiles()).isEqualTo(FILES);
+
+        scenario.emit(1);
+        Savepoint first = job.savepoint();
+        scenario.emit(1);
+        Savepoint second = job.savepoint();
+        job.cancel();
+        RunningJob restored =
+                start(job(table).parallelism(1).filesPerFile(FILES).from(second));
+        table.awaitTags(first.tag(), second.tag());
+        assertThat(table.distinctFiles()).isEqualTo(3 * FILES);
+
+        scenario.emit(1);
+        Savepoint stop = restored.stop();
+        table.assertTags(first.tag(), second.tag(), stop.tag());
+        assertThat(table.distinctFiles()).isEqualTo(4 * FILES);
+        table.assertIdentifiersRise();
+    }
+}
