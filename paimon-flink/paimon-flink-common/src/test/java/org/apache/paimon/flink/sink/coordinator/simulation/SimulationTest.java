@@ -25,7 +25,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 class SimulationTest {
 
     private static final long SEED = 20_261_130;
-    private static final int SCHEDULES_PER_MODE = 10_000;
+
+    /** Mutation tests set it lower. */
+    private static final int SCHEDULES_PER_MODE = Integer.getInteger("simulation.schedules", 10_000);
+
     private static final int SCHEDULES_ON_A_REAL_TABLE = 10;
 
     @ParameterizedTest(name = "{0}")
@@ -38,9 +41,11 @@ class SimulationTest {
 
         assertThat(report.schedules).isEqualTo(SCHEDULES_PER_MODE);
         assertKept(report);
-        assertThat(report.pairsSeen())
-                .as("pairs of steps seen")
-                .isGreaterThan(Explorer.Report.pairsPossible(mode) * 4 / 5);
+        if (SCHEDULES_PER_MODE >= 10_000) {
+            assertThat(report.pairsSeen())
+                    .as("pairs of steps seen")
+                    .isGreaterThan(Explorer.Report.pairsPossible(mode) * 4 / 5);
+        }
     }
 
     @ParameterizedTest(name = "{0}")
