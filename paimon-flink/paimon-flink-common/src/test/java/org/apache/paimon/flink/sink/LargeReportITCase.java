@@ -52,8 +52,7 @@ class LargeReportITCase extends JobITCase {
         scenario.emit(1);
         Savepoint second = job.savepoint();
         job.cancel();
-        RunningJob restored =
-                start(job(table).parallelism(1).filesPerFile(FILES).from(second));
+        RunningJob restored = start(job(table).parallelism(1).filesPerFile(FILES).from(second));
         table.awaitTags(first.tag(), second.tag());
         assertThat(table.distinctFiles()).isEqualTo(3 * FILES);
 

@@ -28,9 +28,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Restores at another parallelism, with reports that are not committed yet. The operators have uids:
- * without, those of the operator path depend on whether the committer is chained to the writer, which
- * it is at parallelism 1.
+ * Restores at another parallelism, with reports that are not committed yet. The operators have
+ * uids: without, those of the operator path depend on whether the committer is chained to the
+ * writer, which it is at parallelism 1.
  */
 class RescaleITCase extends JobITCase {
 
@@ -79,7 +79,7 @@ class RescaleITCase extends JobITCase {
     })
     @DisplayName("A6: from a retained checkpoint that is not committed yet, with a savepoint in it")
     void fromARetainedCheckpoint(CommitPath path, int from, int to) throws Exception {
-        AppendTable table = 
+        AppendTable table =
                 table(
                         path,
                         "sink.operator-uid.suffix",
