@@ -61,6 +61,9 @@ final class CommittableLayout {
 
     private static final int WORD = Long.BYTES;
 
+    private static final Shape DATA_FILE = new Shape(DataFileMeta.SCHEMA);
+    private static final Shape INDEX_FILE = new Shape(IndexFileMeta.SCHEMA);
+
     private final ByteBuffer in;
 
     /** The same bytes, as binary rows order them. */
@@ -118,10 +121,10 @@ final class CommittableLayout {
         }
         for (int increment = 0; increment < 2; increment++) {
             for (int list = 0; list < 3; list++) {
-                checkFiles(DataFileMeta.SCHEMA, "data file");
+                checkFiles(DATA_FILE, "data file");
             }
             for (int list = 0; list < 2; list++) {
-                checkFiles(IndexFileMeta.SCHEMA, "index file");
+                checkFiles(INDEX_FILE, "index file");
             }
         }
         if (in.hasRemaining()) {
@@ -131,7 +134,7 @@ final class CommittableLayout {
         }
     }
 
-    private void checkFiles(RowType schema, String what) throws IOException {
+    private void checkFiles(Shape schema, String what) throws IOException {
         require(Integer.BYTES, "the number of files");
         int count = in.getInt();
         if (count < 0 || count > in.remaining() / Integer.BYTES) {
@@ -178,84 +181,72 @@ final class CommittableLayout {
     //  Binary rows
     // ------------------------------------------------------------------------
 
-    private void checkRow(RowType type, int base, int size, String what) throws IOException {
-        List<DataField> fields = type.getFields();
-        int nullBits = BinaryRow.calculateBitSetWidthInBytes(fields.size());
-        checkFixedPart(nullBits + (long) WORD * fields.size(), base, size, what);
-        for (int i = 0; i < fields.size(); i++) {
-            DataField field = fields.get(i);
-            int position = base + nullBits + WORD * i;
+    private void checkRow(Shape row, int base, int size, String what) throws IOException {
+        checkFixedPart(row.fixedPart, base, size, what);
+        int position = base + row.nullBits;
+        for (int i = 0; i < row.fields.length; i++, position += WORD) {
+            Field field = row.fields[i];
             if (bit(base, i + BinaryRow.HEADER_SIZE_IN_BITS)) {
                 checkNull(field, position);
-            } else {
-                checkField(field.type(), field.name(), base, size, position);
+            } else if (field.kind != Kind.FIXED) {
+                checkField(field, base, size, rows.getLong(position));
             }
         }
     }
 
-    private void checkNull(DataField field, int position) throws IOException {
-        if (!field.type().isNullable() || field.name().equals(NEVER_NULL)) {
-            throw new IOException(field.name() + " is null, which it must not be");
+    private void checkNull(Field field, int position) throws IOException {
+        if (!field.nullable) {
+            throw new IOException(field.name + " is null, which it must not be");
         }
         if (rows.getLong(position) != 0) {
-            throw new IOException(field.name() + " is null and has a value at the same time");
+            throw new IOException(field.name + " is null and has a value at the same time");
         }
     }
 
-    private void checkField(DataType type, String name, int base, int size, int position)
-            throws IOException {
-        if (BinaryRow.isInFixedLengthPart(type)) {
+    private void checkField(Field field, int base, int size, long word) throws IOException {
+        if (field.kind == Kind.BYTES && word < 0) {
+            checkInline(word, field.name);
             return;
         }
-        long word = rows.getLong(position);
-        switch (type.getTypeRoot()) {
-            case CHAR:
-            case VARCHAR:
-            case BINARY:
-            case VARBINARY:
-                if (SERIALIZED_ROWS.contains(name)) {
-                    checkRange(word, base, size, name);
-                    checkSerializedRow(base + offset(word), (int) word, name);
-                } else if (word < 0) {
-                    checkInline(word, name);
-                } else {
-                    checkRange(word, base, size, name);
-                }
+        checkRange(word, base, size, field.name);
+        int from = base + offset(word);
+        int length = (int) word;
+        switch (field.kind) {
+            case SERIALIZED_ROW:
+                checkSerializedRow(from, length, field.name);
                 return;
             case ROW:
-                checkRange(word, base, size, name);
-                checkRow((RowType) type, base + offset(word), (int) word, name);
+                checkRow(field.row, from, length, field.name);
                 return;
             case ARRAY:
-                checkRange(word, base, size, name);
-                checkArray(
-                        ((ArrayType) type).getElementType(), name, base + offset(word), (int) word);
+                checkArray(field, from, length);
                 return;
             default:
-                throw new IOException(name + " has the type " + type + ", which is not known here");
         }
     }
 
-    private void checkArray(DataType elementType, String name, int base, int size)
-            throws IOException {
-        checkFixedPart(Integer.BYTES, base, size, name);
+    private void checkArray(Field array, int base, int size) throws IOException {
+        checkFixedPart(Integer.BYTES, base, size, array.name);
         int count = rows.getInt(base);
-        int width = BinaryArray.calculateFixLengthPartSize(elementType);
         // The count is bounded before it is used, so that the header cannot overflow.
-        if (count < 0 || count > size / width) {
+        if (count < 0 || count > size / array.elementWidth) {
             throw new IOException(
                     String.format(
                             "%s claims %d elements of %d bytes in an array of %d bytes",
-                            name, count, width, size));
+                            array.name, count, array.elementWidth, size));
         }
         int header = BinaryArray.calculateHeaderInBytes(count);
-        checkFixedPart(header + (long) width * count, base, size, name);
-        if (BinaryRow.isInFixedLengthPart(elementType)) {
+        checkFixedPart(header + (long) array.elementWidth * count, base, size, array.name);
+        if (array.element.kind == Kind.FIXED) {
             return;
         }
         for (int i = 0; i < count; i++) {
             // The elements of these arrays are never null, whatever their type says.
-            checkField(elementType, name, base, size, base + header + width * i);
+            checkField(
+                    array.element,
+                    base,
+                    size,
+                    rows.getLong(base + header + array.elementWidth * i));
         }
     }
 
@@ -308,5 +299,82 @@ final class CommittableLayout {
 
     private boolean bit(int base, int index) {
         return (rows.get(base + index / 8) & (1 << (index % 8))) != 0;
+    }
+
+    // ------------------------------------------------------------------------
+    //  Schemas, once and for all brought into the form that the check needs
+    // ------------------------------------------------------------------------
+
+    private enum Kind {
+        /** Lies in its word. */
+        FIXED,
+        /** A string or bytes: short ones in the word, others where the word points to. */
+        BYTES,
+        SERIALIZED_ROW,
+        ROW,
+        ARRAY
+    }
+
+    private static final class Shape {
+
+        private final int nullBits;
+        private final long fixedPart;
+        private final Field[] fields;
+
+        private Shape(RowType type) {
+            List<DataField> dataFields = type.getFields();
+            nullBits = BinaryRow.calculateBitSetWidthInBytes(dataFields.size());
+            fixedPart = nullBits + (long) WORD * dataFields.size();
+            fields = new Field[dataFields.size()];
+            for (int i = 0; i < fields.length; i++) {
+                fields[i] = new Field(dataFields.get(i).name(), dataFields.get(i).type());
+            }
+        }
+    }
+
+    private static final class Field {
+
+        private final String name;
+        private final Kind kind;
+        private final boolean nullable;
+
+        /** Of a row; null otherwise. */
+        private final Shape row;
+
+        /** Of an array; null otherwise. */
+        private final Field element;
+
+        private final int elementWidth;
+
+        private Field(String name, DataType type) {
+            this.name = name;
+            this.kind = kind(name, type);
+            this.nullable = type.isNullable() && !name.equals(NEVER_NULL);
+            this.row = kind == Kind.ROW ? new Shape((RowType) type) : null;
+            DataType elementType = kind == Kind.ARRAY ? ((ArrayType) type).getElementType() : null;
+            this.element = elementType == null ? null : new Field(name, elementType);
+            this.elementWidth =
+                    elementType == null ? 0 : BinaryArray.calculateFixLengthPartSize(elementType);
+        }
+
+        private static Kind kind(String name, DataType type) {
+            if (BinaryRow.isInFixedLengthPart(type)) {
+                return Kind.FIXED;
+            }
+            switch (type.getTypeRoot()) {
+                case CHAR:
+                case VARCHAR:
+                case BINARY:
+                case VARBINARY:
+                    return SERIALIZED_ROWS.contains(name) ? Kind.SERIALIZED_ROW : Kind.BYTES;
+                case ROW:
+                    return Kind.ROW;
+                case ARRAY:
+                    return Kind.ARRAY;
+                default:
+                    throw new IllegalArgumentException(
+                            name + " has the type " + type + ", which is not known here.");
+            }
+        }
     }
 }
