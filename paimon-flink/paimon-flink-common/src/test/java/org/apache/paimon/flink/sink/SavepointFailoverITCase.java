@@ -25,6 +25,7 @@ import org.apache.paimon.flink.sink.testutils.TestCluster;
 import org.apache.flink.runtime.checkpoint.AbstractCheckpointStats;
 import org.apache.flink.runtime.checkpoint.CheckpointStatsSnapshot;
 import org.apache.flink.runtime.executiongraph.AccessExecutionGraph;
+
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -72,7 +73,8 @@ class SavepointFailoverITCase extends JobITCase {
      * the savepoint of a stop is.
      */
     @Test
-    @DisplayName("A1: a savepoint that a stop has overtaken and tagged loses its tag, not its files")
+    @DisplayName(
+            "A1: a savepoint that a stop has overtaken and tagged loses its tag, not its files")
     void abortAfterAStopDeletesTheTag() throws Exception {
         AppendTable table = table(CommitPath.COORDINATOR);
         RunningJob job = start(job(table).with(witness));
@@ -293,7 +295,8 @@ class SavepointFailoverITCase extends JobITCase {
 
     @ParameterizedTest
     @EnumSource
-    @DisplayName("A4, A8: a commit or tag that fails is made up for after the restart (coordinator)")
+    @DisplayName(
+            "A4, A8: a commit or tag that fails is made up for after the restart (coordinator)")
     void failureIsMadeUpForOnTheCoordinatorPath(Failure failure) throws Exception {
         failureIsMadeUpFor(CommitPath.COORDINATOR, failure);
     }
@@ -368,7 +371,8 @@ class SavepointFailoverITCase extends JobITCase {
     @Test
     @DisplayName("A7: no second committer while a commit hangs through a global failover")
     void hangingCommitHasNoSecondCommitterBesideIt() throws Exception {
-        AppendTable table = table(CommitPath.COORDINATOR, "sink.coordinator-commit.close-timeout", "1 s");
+        AppendTable table =
+                table(CommitPath.COORDINATOR, "sink.coordinator-commit.close-timeout", "1 s");
         Scenario other = scenario(100, 2);
         AppendTable otherTable =
                 AppendTable.create(directory, other, CommitPath.COORDINATOR.options());

@@ -270,9 +270,7 @@ public final class RunningJob {
         List<Integer> attempts = new ArrayList<>();
         sourceTasks(graph)
                 .forEach(
-                        task ->
-                                attempts.add(
-                                        task.getCurrentExecutionAttempt().getAttemptNumber()));
+                        task -> attempts.add(task.getCurrentExecutionAttempt().getAttemptNumber()));
         return attempts;
     }
 
@@ -397,7 +395,9 @@ public final class RunningJob {
 
         public RunningJob submit() throws Exception {
             JobGraph jobGraph = jobGraph();
-            cluster.miniCluster().submitJob(jobGraph).get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+            cluster.miniCluster()
+                    .submitJob(jobGraph)
+                    .get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
             return new RunningJob(cluster, jobGraph.getJobID(), directory);
         }
 

@@ -27,7 +27,8 @@ class SimulationTest {
     private static final long SEED = 20_261_130;
 
     /** Mutation tests set it lower. */
-    private static final int SCHEDULES_PER_MODE = Integer.getInteger("simulation.schedules", 10_000);
+    private static final int SCHEDULES_PER_MODE =
+            Integer.getInteger("simulation.schedules", 10_000);
 
     private static final int SCHEDULES_ON_A_REAL_TABLE = 10;
 
