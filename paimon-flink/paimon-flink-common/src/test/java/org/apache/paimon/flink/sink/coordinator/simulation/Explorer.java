@@ -91,7 +91,7 @@ final class Explorer {
         }
     }
 
-    private static final int KEPT_FAILURES = 5;
+    private static final int KEPT_FAILURES = Integer.getInteger("simulation.failures", 5);
 
     private final Mode mode;
     private final Schedule.Tables tables;
