@@ -131,6 +131,13 @@ final class DrivenCoordinator implements AutoCloseable {
         return THREADS.getCurrentThreadCpuTime();
     }
 
+    /** CPU time of this process: of all its threads, also of those that have ended. */
+    static long allCpuNanos() {
+        return ((com.sun.management.OperatingSystemMXBean)
+                        ManagementFactory.getOperatingSystemMXBean())
+                .getProcessCpuTime();
+    }
+
     static long ownAllocatedBytes() {
         return THREADS.getThreadAllocatedBytes(Thread.currentThread().getId());
     }

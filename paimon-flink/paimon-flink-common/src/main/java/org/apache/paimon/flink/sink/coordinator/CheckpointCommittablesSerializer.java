@@ -138,6 +138,11 @@ public class CheckpointCommittablesSerializer
     //  The header, readable without a copy
     // ------------------------------------------------------------------------
 
+    /** Checks what the readers below read. */
+    static void validateHeader(int version, byte[] serialized) throws IOException {
+        new Body(version, serialized);
+    }
+
     /** Walks the layout to its end, so that later reads of a part of it cannot run out of bytes. */
     static void validate(int version, byte[] serialized) throws IOException {
         Body body = new Body(version, serialized);

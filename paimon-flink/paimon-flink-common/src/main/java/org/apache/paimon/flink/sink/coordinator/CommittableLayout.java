@@ -22,6 +22,8 @@ import org.apache.paimon.types.DataField;
 import org.apache.paimon.types.DataType;
 import org.apache.paimon.types.RowType;
 
+import javax.annotation.Nullable;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -61,8 +63,8 @@ final class CommittableLayout {
 
     private static final int WORD = Long.BYTES;
 
-    private static final Shape DATA_FILE = new Shape(DataFileMeta.SCHEMA);
-    private static final Shape INDEX_FILE = new Shape(IndexFileMeta.SCHEMA);
+    private static final Row DATA_FILE = new Row(DataFileMeta.SCHEMA, "data file");
+    private static final Row INDEX_FILE = new Row(IndexFileMeta.SCHEMA, "index file");
 
     private final ByteBuffer in;
 
@@ -134,7 +136,7 @@ final class CommittableLayout {
         }
     }
 
-    private void checkFiles(Shape schema, String what) throws IOException {
+    private void checkFiles(Row file, String what) throws IOException {
         require(Integer.BYTES, "the number of files");
         int count = in.getInt();
         if (count < 0 || count > in.remaining() / Integer.BYTES) {
@@ -143,9 +145,9 @@ final class CommittableLayout {
                             "a list of %ss claims %d of them at offset %d, where %d bytes are left",
                             what, count, position() - Integer.BYTES, in.remaining()));
         }
-        for (int file = 0; file < count; file++) {
+        for (int i = 0; i < count; i++) {
             int length = length(what);
-            checkRow(schema, in.position(), length, what);
+            checkRow(file, in.position(), length);
             in.position(in.position() + length);
         }
     }
@@ -181,21 +183,21 @@ final class CommittableLayout {
     //  Binary rows
     // ------------------------------------------------------------------------
 
-    private void checkRow(Shape row, int base, int size, String what) throws IOException {
-        checkFixedPart(row.fixedPart, base, size, what);
-        int position = base + row.nullBits;
-        for (int i = 0; i < row.fields.length; i++, position += WORD) {
-            Field field = row.fields[i];
-            if (bit(base, i + BinaryRow.HEADER_SIZE_IN_BITS)) {
-                checkNull(field, position);
+    private void checkRow(Row row, int base, int size) throws IOException {
+        if (size < row.fixedLength) {
+            throw tooShort(row.name, base, size, row.fixedLength);
+        }
+        for (Field field : row.fields) {
+            if (bit(base, field.nullBit)) {
+                checkNull(field, base + field.offset);
             } else if (field.kind != Kind.FIXED) {
-                checkField(field, base, size, rows.getLong(position));
+                checkField(field, base, size, base + field.offset);
             }
         }
     }
 
     private void checkNull(Field field, int position) throws IOException {
-        if (!field.nullable) {
+        if (!field.nullable || field.name.equals(NEVER_NULL)) {
             throw new IOException(field.name + " is null, which it must not be");
         }
         if (rows.getLong(position) != 0) {
@@ -203,50 +205,49 @@ final class CommittableLayout {
         }
     }
 
-    private void checkField(Field field, int base, int size, long word) throws IOException {
-        if (field.kind == Kind.BYTES && word < 0) {
-            checkInline(word, field.name);
+    /** Checks one field of variable length, of a row or an array. */
+    private void checkField(Field field, int base, int size, int position) throws IOException {
+        long word = rows.getLong(position);
+        if (field.kind == Kind.BYTES) {
+            if (field.serializedRow) {
+                checkRange(word, base, size, field.name);
+                checkSerializedRow(base + offset(word), (int) word, field.name);
+            } else if (word < 0) {
+                checkInline(word, field.name);
+            } else {
+                checkRange(word, base, size, field.name);
+            }
             return;
         }
         checkRange(word, base, size, field.name);
-        int from = base + offset(word);
-        int length = (int) word;
-        switch (field.kind) {
-            case SERIALIZED_ROW:
-                checkSerializedRow(from, length, field.name);
-                return;
-            case ROW:
-                checkRow(field.row, from, length, field.name);
-                return;
-            case ARRAY:
-                checkArray(field, from, length);
-                return;
-            default:
+        if (field.kind == Kind.ROW) {
+            checkRow(field.row, base + offset(word), (int) word);
+        } else {
+            checkArray(field.elementType, field.element, field.name, base + offset(word), (int) word);
         }
     }
 
-    private void checkArray(Field array, int base, int size) throws IOException {
-        checkFixedPart(Integer.BYTES, base, size, array.name);
+    private void checkArray(
+            DataType elementType, @Nullable Field element, String name, int base, int size)
+            throws IOException {
+        checkFixedPart(Integer.BYTES, base, size, name);
         int count = rows.getInt(base);
+        int width = BinaryArray.calculateFixLengthPartSize(elementType);
         // The count is bounded before it is used, so that the header cannot overflow.
-        if (count < 0 || count > size / array.elementWidth) {
+        if (count < 0 || count > size / width) {
             throw new IOException(
                     String.format(
                             "%s claims %d elements of %d bytes in an array of %d bytes",
-                            array.name, count, array.elementWidth, size));
+                            name, count, width, size));
         }
         int header = BinaryArray.calculateHeaderInBytes(count);
-        checkFixedPart(header + (long) array.elementWidth * count, base, size, array.name);
-        if (array.element.kind == Kind.FIXED) {
+        checkFixedPart(header + (long) width * count, base, size, name);
+        if (element == null) {
             return;
         }
         for (int i = 0; i < count; i++) {
             // The elements of these arrays are never null, whatever their type says.
-            checkField(
-                    array.element,
-                    base,
-                    size,
-                    rows.getLong(base + header + array.elementWidth * i));
+            checkField(element, base, size, base + header + width * i);
         }
     }
 
@@ -288,13 +289,18 @@ final class CommittableLayout {
         return (int) (word >> 32);
     }
 
-    private void checkFixedPart(long needed, int base, int size, String name) throws IOException {
+    private void checkFixedPart(long needed, int base, int size, String name)
+            throws IOException {
         if (size < needed) {
-            throw new IOException(
-                    String.format(
-                            "%s has %d bytes at offset %d, its fixed part alone takes %d",
-                            name, size, base - start, needed));
+            throw tooShort(name, base, size, needed);
         }
+    }
+
+    private IOException tooShort(String name, int base, int size, long needed) {
+        return new IOException(
+                String.format(
+                        "%s has %d bytes at offset %d, its fixed part alone takes %d",
+                        name, size, base - start, needed));
     }
 
     private boolean bit(int base, int index) {
@@ -302,78 +308,103 @@ final class CommittableLayout {
     }
 
     // ------------------------------------------------------------------------
-    //  Schemas, once and for all brought into the form that the check needs
+    //  The schemas, worked out once
     // ------------------------------------------------------------------------
 
     private enum Kind {
-        /** Lies in its word. */
         FIXED,
-        /** A string or bytes: short ones in the word, others where the word points to. */
         BYTES,
-        SERIALIZED_ROW,
         ROW,
         ARRAY
     }
 
-    private static final class Shape {
+    /** What is to be checked of a binary row. */
+    private static final class Row {
 
-        private final int nullBits;
-        private final long fixedPart;
+        private final String name;
+        private final long fixedLength;
         private final Field[] fields;
 
-        private Shape(RowType type) {
-            List<DataField> dataFields = type.getFields();
-            nullBits = BinaryRow.calculateBitSetWidthInBytes(dataFields.size());
-            fixedPart = nullBits + (long) WORD * dataFields.size();
-            fields = new Field[dataFields.size()];
+        private Row(RowType type, String name) {
+            List<DataField> types = type.getFields();
+            int nullBits = BinaryRow.calculateBitSetWidthInBytes(types.size());
+            this.name = name;
+            this.fixedLength = nullBits + (long) WORD * types.size();
+            this.fields = new Field[types.size()];
             for (int i = 0; i < fields.length; i++) {
-                fields[i] = new Field(dataFields.get(i).name(), dataFields.get(i).type());
+                fields[i] =
+                        new Field(
+                                types.get(i).type(),
+                                types.get(i).name(),
+                                i + BinaryRow.HEADER_SIZE_IN_BITS,
+                                nullBits + WORD * i);
             }
         }
     }
 
+    /** A field of a row, or the elements of an array. */
     private static final class Field {
 
         private final String name;
-        private final Kind kind;
         private final boolean nullable;
+        private final Kind kind;
+        private final boolean serializedRow;
 
-        /** Of a row; null otherwise. */
-        private final Shape row;
+        /** Of the field of a row. */
+        private final int nullBit;
 
-        /** Of an array; null otherwise. */
-        private final Field element;
+        private final int offset;
 
-        private final int elementWidth;
+        /** What is in it, if it is a row. */
+        @Nullable private final Row row;
 
-        private Field(String name, DataType type) {
+        /** What is in it, if it is an array. */
+        @Nullable private final DataType elementType;
+
+        /** The elements of an array, if they have a variable length. */
+        @Nullable private final Field element;
+
+        private Field(DataType type, String name, int nullBit, int offset) {
             this.name = name;
-            this.kind = kind(name, type);
-            this.nullable = type.isNullable() && !name.equals(NEVER_NULL);
-            this.row = kind == Kind.ROW ? new Shape((RowType) type) : null;
-            DataType elementType = kind == Kind.ARRAY ? ((ArrayType) type).getElementType() : null;
-            this.element = elementType == null ? null : new Field(name, elementType);
-            this.elementWidth =
-                    elementType == null ? 0 : BinaryArray.calculateFixLengthPartSize(elementType);
-        }
-
-        private static Kind kind(String name, DataType type) {
+            this.nullable = type.isNullable();
+            this.nullBit = nullBit;
+            this.offset = offset;
+            this.serializedRow = SERIALIZED_ROWS.contains(name);
             if (BinaryRow.isInFixedLengthPart(type)) {
-                return Kind.FIXED;
+                this.kind = Kind.FIXED;
+                this.row = null;
+                this.elementType = null;
+                this.element = null;
+                return;
             }
             switch (type.getTypeRoot()) {
                 case CHAR:
                 case VARCHAR:
                 case BINARY:
                 case VARBINARY:
-                    return SERIALIZED_ROWS.contains(name) ? Kind.SERIALIZED_ROW : Kind.BYTES;
+                    this.kind = Kind.BYTES;
+                    this.row = null;
+                    this.elementType = null;
+                    this.element = null;
+                    return;
                 case ROW:
-                    return Kind.ROW;
+                    this.kind = Kind.ROW;
+                    this.row = new Row((RowType) type, name);
+                    this.elementType = null;
+                    this.element = null;
+                    return;
                 case ARRAY:
-                    return Kind.ARRAY;
+                    this.kind = Kind.ARRAY;
+                    this.row = null;
+                    this.elementType = ((ArrayType) type).getElementType();
+                    this.element =
+                            BinaryRow.isInFixedLengthPart(elementType)
+                                    ? null
+                                    : new Field(elementType, name, 0, 0);
+                    return;
                 default:
-                    throw new IllegalArgumentException(
-                            name + " has the type " + type + ", which is not known here.");
+                    throw new IllegalStateException(
+                            name + " has the type " + type + ", which is not known here");
             }
         }
     }
