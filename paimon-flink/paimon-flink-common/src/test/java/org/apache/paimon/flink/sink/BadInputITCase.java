@@ -59,7 +59,9 @@ class BadInputITCase extends JobITCase {
     void damagedWriterStateIsNamed(Damage damage) throws Exception {
         AppendTable table = table(CommitPath.COORDINATOR);
         RunningJob job = start(table);
+        // A lane's own position must not look like the beginning of a report.
         scenario.emit(10);
+        scenario.emit(1, 5);
         Savepoint savepoint = job.savepoint();
         job.cancel();
         Path metadata = Paths.get(URI.create(savepoint.location())).resolve("_metadata");

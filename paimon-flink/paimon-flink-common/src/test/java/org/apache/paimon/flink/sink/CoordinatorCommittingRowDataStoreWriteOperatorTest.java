@@ -31,6 +31,7 @@ import org.apache.flink.runtime.checkpoint.CheckpointType;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.runtime.checkpoint.SavepointType;
 import org.apache.flink.runtime.checkpoint.SnapshotType;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
 import org.apache.flink.runtime.state.StateInitializationContext;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperatorFactory;
@@ -289,7 +290,8 @@ class CoordinatorCommittingRowDataStoreWriteOperatorTest {
                 .set(CheckpointingOptions.ENABLE_CHECKPOINTS_AFTER_TASKS_FINISH, false);
 
         assertThatThrownBy(() -> harness.endInput())
-                .isInstanceOf(IllegalStateException.class)
+                .isInstanceOf(SuppressRestartsException.class)
+                .rootCause()
                 .hasMessageContaining(
                         CheckpointingOptions.ENABLE_CHECKPOINTS_AFTER_TASKS_FINISH.key())
                 .hasMessageContaining("subtask 0")

@@ -110,8 +110,7 @@ class RefusalITCase {
     @CsvSource({
         "execution.runtime-mode, BATCH",
         "execution.checkpointing.interval, ",
-        "execution.checkpointing.max-concurrent-checkpoints, 2",
-        "execution.checkpointing.checkpoints-after-tasks-finish, false"
+        "execution.checkpointing.max-concurrent-checkpoints, 2"
     })
     @DisplayName("a job that does not fit is refused with option, value and what is needed")
     void jobThatDoesNotFitIsRefused(String option, String value) {
@@ -126,10 +125,21 @@ class RefusalITCase {
         assertRefused(option, value == null ? "not set" : value);
     }
 
+    /** SQL's VALUES do not say that they are bounded, so this shows when they end. */
+    @Test
+    @DisplayName("E3: rows that no checkpoint could commit fail the job for good")
+    void endOfInputWithoutFinalCheckpointFails() {
+        String option = "execution.checkpointing.checkpoints-after-tasks-finish";
+        sql.getConfig().set(option, "false");
+        create("id INT, name STRING", ", 'bucket' = '-1', 'write-only' = 'true'");
+
+        assertThatThrownBy(() -> insert().await(60, TimeUnit.SECONDS))
+                .hasStackTraceContaining(option);
+    }
+
     private void assertRefused(String named, String found) {
         assertThatThrownBy(this::insert)
-                .hasRootCauseInstanceOf(IllegalArgumentException.class)
-                .rootCause()
+                .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(OPTION)
                 .hasMessageContaining(named)
                 .hasMessageContaining(found);

@@ -73,6 +73,9 @@ public final class RunningJob {
     private final JobID jobId;
     private final Path directory;
 
+    /** Whether nobody leads the job. */
+    private boolean orphaned;
+
     private RunningJob(TestCluster testCluster, JobID jobId, Path directory) {
         this.testCluster = testCluster;
         this.cluster = testCluster.miniCluster();
@@ -182,8 +185,9 @@ public final class RunningJob {
         awaitStatus(JobStatus.CANCELED);
     }
 
-    /** Takes the leadership from the job's JobMaster. */
+    /** Takes the leadership from the job's JobMaster: nobody runs the job, or can end it. */
     public void revokeJobMaster() throws Exception {
+        orphaned = true;
         leadership().revokeJobMasterLeadership(jobId).get(60, TimeUnit.SECONDS);
     }
 
@@ -191,6 +195,7 @@ public final class RunningJob {
     public void changeJobMaster() throws Exception {
         revokeJobMaster();
         leadership().grantJobMasterLeadership(jobId).get(60, TimeUnit.SECONDS);
+        orphaned = false;
         awaitRunning();
     }
 
@@ -217,6 +222,9 @@ public final class RunningJob {
 
     /** Ends the job, whatever it does; for the end of a test. */
     public void cancelIfRunning() {
+        if (orphaned) {
+            return;
+        }
         try {
             if (!status().isGloballyTerminalState()) {
                 cluster.cancelJob(jobId).get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
