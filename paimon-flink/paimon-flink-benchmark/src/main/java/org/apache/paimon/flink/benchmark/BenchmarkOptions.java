@@ -26,9 +26,7 @@ import java.util.Set;
 final class BenchmarkOptions {
 
     private static final Set<String> MEASURES =
-            new HashSet<>(
-                    Arrays.asList(
-                            "heap", "checkpoint", "restore", "serializer", "tag"));
+            new HashSet<>(Arrays.asList("heap", "checkpoint", "restore", "serializer", "tag"));
 
     private Path jar;
     private Path against;

@@ -347,7 +347,8 @@ class CommitLedgerTest {
             align(1);
             report(1, Reports.of(2).files("c").savepoint());
             ledger.reset(0, 1);
-            ledger.readyWithoutReplay(0);
+            ledger.ready(0);
+            ledger.triggered(3);
             report(1, Reports.of(3).files("d"));
 
             assertThat(align(3)).containsExactly("2 [c]", "3 [d]");
