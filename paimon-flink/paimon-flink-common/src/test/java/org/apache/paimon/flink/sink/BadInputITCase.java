@@ -20,6 +20,7 @@ import org.apache.paimon.flink.sink.testutils.Savepoint;
 import org.apache.paimon.flink.sink.testutils.TestCluster;
 
 import org.apache.flink.api.common.JobStatus;
+
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -86,8 +87,7 @@ class BadInputITCase extends JobITCase {
 
     /** Finds the reports of both writers by checkpoint id and watermark. */
     private static byte[] damaged(byte[] metadata, long savepointId, Damage damage) {
-        byte[] begin =
-                ByteBuffer.allocate(2 * Long.BYTES).putLong(savepointId).putLong(10).array();
+        byte[] begin = ByteBuffer.allocate(2 * Long.BYTES).putLong(savepointId).putLong(10).array();
         byte[] damaged = metadata.clone();
         ByteBuffer buffer = ByteBuffer.wrap(damaged);
         int found = 0;
@@ -114,7 +114,8 @@ class BadInputITCase extends JobITCase {
 
     @ParameterizedTest
     @EnumSource
-    @DisplayName("A8: a tag directory that cannot be written is named; mended, the tag is made up for")
+    @DisplayName(
+            "A8: a tag directory that cannot be written is named; mended, the tag is made up for")
     void tagDirectoryThatCannotBeWritten(CommitPath path) throws Exception {
         AppendTable table = table(path);
         RunningJob job = start(job(table).set("restart-strategy.fixed-delay.attempts", "10000"));

@@ -17,6 +17,7 @@ import org.apache.flink.table.api.TableEnvironment;
 import org.apache.flink.table.api.TableResult;
 import org.apache.flink.types.Row;
 import org.apache.flink.util.CloseableIterator;
+
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -81,8 +82,7 @@ class RefusalITCase {
 
         TableEnvironment batch = environment(EnvironmentSettings.inBatchMode());
         List<String> rows = new ArrayList<>();
-        try (CloseableIterator<Row> result =
-                batch.executeSql("SELECT id, name FROM t").collect()) {
+        try (CloseableIterator<Row> result = batch.executeSql("SELECT id, name FROM t").collect()) {
             result.forEachRemaining(row -> rows.add(row.toString()));
         }
         assertThat(rows).containsExactlyInAnyOrder("+I[1, a]", "+I[2, b]", "+I[3, c]");

@@ -51,7 +51,8 @@ class StockSavepointITCase extends JobITCase {
         "OPERATOR, 2, false",
         "OPERATOR, 4, false"
     })
-    @DisplayName("S3: a savepoint of the released jar restores, and from then on savepoints are tagged")
+    @DisplayName(
+            "S3: a savepoint of the released jar restores, and from then on savepoints are tagged")
     void savepointOfTheReleasedJarRestores(CommitPath path, int parallelism, boolean stopped)
             throws Exception {
         String autoTagBefore = String.valueOf(path == CommitPath.OPERATOR);

@@ -22,6 +22,7 @@ import org.apache.paimon.flink.sink.testutils.Scenario;
 import org.apache.paimon.flink.sink.testutils.TestCluster;
 
 import org.apache.flink.api.common.JobStatus;
+
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -199,7 +200,8 @@ class StopITCase extends JobITCase {
         "OPERATOR, false, COMMIT",
         "OPERATOR, false, TAG"
     })
-    @DisplayName("T2, A5: a stop that cannot commit or tag is no success; a restore makes up for it")
+    @DisplayName(
+            "T2, A5: a stop that cannot commit or tag is no success; a restore makes up for it")
     void stopThatFails(CommitPath path, boolean drain, Failure failure) throws Exception {
         AppendTable table = table(path);
         RunningJob job = start(table);
@@ -244,10 +246,10 @@ class StopITCase extends JobITCase {
         scenario.emit(10);
         CompletableFuture<String> stop = job.stopFuture(false);
         scenario.fail(0);
-        job.awaitGraph(
-                "the region has failed", graph -> !job.attemptsOf(graph).get(0).equals(0));
+        job.awaitGraph("the region has failed", graph -> !job.attemptsOf(graph).get(0).equals(0));
         gate.open();
-        assertThatThrownBy(() -> stop.get(60, TimeUnit.SECONDS)).isNotNull();
+        assertThatThrownBy(() -> stop.get(60, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class);
 
         job.awaitRunning();
         scenario.awaitEmitted();

@@ -201,7 +201,8 @@ public final class RunningJob {
 
     private HaLeadershipControl leadership() {
         return cluster.getHaLeadershipControl()
-                .orElseThrow(() -> new AssertionError("Build the cluster with leadership control."));
+                .orElseThrow(
+                        () -> new AssertionError("Build the cluster with leadership control."));
     }
 
     /** Waits until no coordinator of any job in this process commits any more. */
@@ -314,9 +315,7 @@ public final class RunningJob {
         List<Integer> attempts = new ArrayList<>();
         sourceTasks(graph)
                 .forEach(
-                        task ->
-                                attempts.add(
-                                        task.getCurrentExecutionAttempt().getAttemptNumber()));
+                        task -> attempts.add(task.getCurrentExecutionAttempt().getAttemptNumber()));
         return attempts;
     }
 
@@ -451,7 +450,9 @@ public final class RunningJob {
 
         public RunningJob submit() throws Exception {
             JobGraph jobGraph = jobGraph();
-            cluster.miniCluster().submitJob(jobGraph).get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+            cluster.miniCluster()
+                    .submitJob(jobGraph)
+                    .get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
             return new RunningJob(cluster, jobGraph.getJobID(), directory);
         }
 

@@ -106,7 +106,9 @@ public final class StockReleaseJob {
         }
     }
 
-    /** Ours are directories or jars of this build; the released jar is one file among the others. */
+    /**
+     * Ours are directories or jars of this build; the released jar is one file among the others.
+     */
     private static String classPathOfTheRelease() throws Exception {
         String kit = codeSource(StockReleaseJob.class);
         List<String> kept = new ArrayList<>();
@@ -163,9 +165,7 @@ public final class StockReleaseJob {
         cluster.start();
         RunningJob job =
                 RunningJob.on(cluster, directory)
-                        .write(
-                                scenario,
-                                table.table("tag.callbacks", "", "commit.callbacks", ""))
+                        .write(scenario, table.table("tag.callbacks", "", "commit.callbacks", ""))
                         .parallelism(parallelism)
                         .submit();
         job.awaitRunning();
