@@ -79,8 +79,7 @@ class RescaleITCase extends JobITCase {
     })
     @DisplayName("A6: from a retained checkpoint that is not committed yet, with a savepoint in it")
     void fromARetainedCheckpoint(CommitPath path, int from, int to) throws Exception {
-        AppendTable table = 
-                table(path, "sink.coordinator-commit.close-timeout", "100 ms");
+        AppendTable table = table(path, "sink.coordinator-commit.close-timeout", "100 ms");
         RunningJob job = start(job(table).parallelism(from));
         scenario.emit(10);
         table.awaitCommitted(job.checkpoint().id());

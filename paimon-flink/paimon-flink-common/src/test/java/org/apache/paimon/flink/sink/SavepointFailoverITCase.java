@@ -89,7 +89,8 @@ class SavepointFailoverITCase extends JobITCase {
         witness.decline(savepointId);
 
         table.awaitTags();
-        assertThatThrownBy(() -> savepoint.get(60, TimeUnit.SECONDS)).hasStackTraceContaining("planned decline");
+        assertThatThrownBy(() -> savepoint.get(60, TimeUnit.SECONDS))
+                .hasStackTraceContaining("planned decline");
         assertThat(scenario.tagEvents())
                 .containsExactly(
                         "created savepoint-" + savepointId, "deleted savepoint-" + savepointId);
@@ -102,7 +103,8 @@ class SavepointFailoverITCase extends JobITCase {
 
     @ParameterizedTest
     @EnumSource
-    @DisplayName("A1: a pending savepoint that a stop aborts is not tagged, its files are committed")
+    @DisplayName(
+            "A1: a pending savepoint that a stop aborts is not tagged, its files are committed")
     void savepointAbortedByAStopIsNotTagged(CommitPath path) throws Exception {
         AppendTable table = table(path);
         RunningJob job = start(job(table).with(witness));
@@ -116,7 +118,8 @@ class SavepointFailoverITCase extends JobITCase {
         witness.acknowledge(stopId);
         assertThat(Savepoint.at(stop.get(60, TimeUnit.SECONDS)).id()).isEqualTo(stopId);
 
-        assertThatThrownBy(() -> savepoint.get(60, TimeUnit.SECONDS)).hasStackTraceContaining("suspending");
+        assertThatThrownBy(() -> savepoint.get(60, TimeUnit.SECONDS))
+                .hasStackTraceContaining("suspending");
         table.assertTags("savepoint-" + stopId);
         table.assertTagHolds("savepoint-" + stopId, scenario.everything());
         assertThat(scenario.tagEvents()).containsExactly("created savepoint-" + stopId);
@@ -135,7 +138,8 @@ class SavepointFailoverITCase extends JobITCase {
         long abortedId = witness.awaitSavepoint(0);
         scenario.emit(10);
         witness.decline(abortedId);
-        assertThatThrownBy(() -> aborted.get(60, TimeUnit.SECONDS)).hasStackTraceContaining("planned decline");
+        assertThatThrownBy(() -> aborted.get(60, TimeUnit.SECONDS))
+                .hasStackTraceContaining("planned decline");
         CompletableFuture<String> completed = job.savepointFuture();
         long completedId = witness.awaitSavepoint(abortedId);
         witness.acknowledge(completedId);
@@ -160,7 +164,8 @@ class SavepointFailoverITCase extends JobITCase {
         CompletableFuture<String> aborted = job.savepointFuture();
         long abortedId = witness.awaitSavepoint(0);
         witness.decline(abortedId);
-        assertThatThrownBy(() -> aborted.get(60, TimeUnit.SECONDS)).hasStackTraceContaining("planned decline");
+        assertThatThrownBy(() -> aborted.get(60, TimeUnit.SECONDS))
+                .hasStackTraceContaining("planned decline");
         scenario.emit(10);
         scenario.beforeSnapshot.failNext(2);
         Savepoint checkpoint = job.checkpoint();
@@ -307,7 +312,8 @@ class SavepointFailoverITCase extends JobITCase {
 
     @ParameterizedTest
     @EnumSource
-    @DisplayName("A4, A8: a commit or tag that fails is made up for after the restart (coordinator)")
+    @DisplayName(
+            "A4, A8: a commit or tag that fails is made up for after the restart (coordinator)")
     void failureIsMadeUpForOnTheCoordinatorPath(Failure failure) throws Exception {
         failureIsMadeUpFor(CommitPath.COORDINATOR, failure);
     }
@@ -382,7 +388,8 @@ class SavepointFailoverITCase extends JobITCase {
     @Test
     @DisplayName("A7: no second committer while a commit hangs through a global failover")
     void hangingCommitHasNoSecondCommitterBesideIt() throws Exception {
-        AppendTable table = table(CommitPath.COORDINATOR, "sink.coordinator-commit.close-timeout", "1 s");
+        AppendTable table =
+                table(CommitPath.COORDINATOR, "sink.coordinator-commit.close-timeout", "1 s");
         Scenario other = scenario(100, 2);
         AppendTable otherTable =
                 AppendTable.create(directory, other, CommitPath.COORDINATOR.options());

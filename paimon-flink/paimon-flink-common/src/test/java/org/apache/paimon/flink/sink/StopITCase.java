@@ -215,7 +215,8 @@ class StopITCase extends JobITCase {
         CompletableFuture<String> stop = job.stopFuture(drain);
 
         // Flink does not restart a job whose stop failed after the savepoint was complete.
-        assertThatThrownBy(() -> stop.get(60, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class);
+        assertThatThrownBy(() -> stop.get(60, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class);
         job.awaitStatus(JobStatus.FAILED);
         assertThat(job.failures()).contains("planned failure");
         table.assertTags();
