@@ -175,7 +175,6 @@ public final class StockReleaseJob {
         Savepoint savepoint;
         if (stop) {
             savepoint = job.stop();
-            table.awaitCommitted(savepoint.id());
         } else {
             MiniCluster miniCluster = cluster.miniCluster();
             savepoint =
