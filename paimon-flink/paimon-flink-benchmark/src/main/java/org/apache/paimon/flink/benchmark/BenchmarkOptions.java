@@ -28,7 +28,14 @@ final class BenchmarkOptions {
     private static final Set<String> MEASURES =
             new HashSet<>(
                     Arrays.asList(
-                            "heap", "checkpoint", "restore", "serializer", "tag"));
+                            "heap",
+                            "checkpoint",
+                            "restore",
+                            "serializer",
+                            "tag",
+                            "frame",
+                            "job",
+                            "recovery"));
 
     private Path jar;
     private Path against;
