@@ -152,6 +152,14 @@ public final class AppendTableFixture {
         return ids(table().copy(Collections.singletonMap("scan.tag-name", tagName)));
     }
 
+    /** Ids in the table at a snapshot, sorted, one entry per row. */
+    public List<Integer> idsAtSnapshot(long snapshotId) throws Exception {
+        return ids(
+                table().copy(
+                                Collections.singletonMap(
+                                        "scan.snapshot-id", Long.toString(snapshotId))));
+    }
+
     private static List<Integer> ids(FileStoreTable table) throws Exception {
         List<Integer> ids = new ArrayList<>();
         ReadBuilder read = table.newReadBuilder();

@@ -108,8 +108,7 @@ public final class Benchmark {
         }
         command.add("-Djava.io.tmpdir=" + directory);
         command.add("-cp");
-        command.add(
-                options.jar(jar) + File.pathSeparator + System.getProperty("java.class.path"));
+        command.add(options.jar(jar) + File.pathSeparator + System.getProperty("java.class.path"));
         command.add(Worker.class.getName());
         command.add(current.measure);
         command.add(results.toString());
@@ -150,8 +149,7 @@ public final class Benchmark {
             String[] parts = line.split("\t");
             double[] pair =
                     values.computeIfAbsent(measure + "\t" + parts[0], k -> new LinkedHashMap<>())
-                            .computeIfAbsent(
-                                    parts[1], k -> new double[] {Double.NaN, Double.NaN});
+                            .computeIfAbsent(parts[1], k -> new double[] {Double.NaN, Double.NaN});
             double value = Double.parseDouble(parts[2]);
             pair[jar] = Double.isNaN(pair[jar]) ? value : Math.min(pair[jar], value);
         }

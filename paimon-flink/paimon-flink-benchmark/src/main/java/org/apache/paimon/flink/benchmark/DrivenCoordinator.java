@@ -44,8 +44,7 @@ final class DrivenCoordinator implements AutoCloseable {
     private volatile long loopThread;
 
     DrivenCoordinator(OperatorCoordinator.Provider provider, int parallelism) throws Exception {
-        this.coordinator =
-                provider.create(new JobManager(provider.getOperatorId(), parallelism));
+        this.coordinator = provider.create(new JobManager(provider.getOperatorId(), parallelism));
     }
 
     void start() throws Exception {

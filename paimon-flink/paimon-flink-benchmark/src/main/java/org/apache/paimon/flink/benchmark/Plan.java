@@ -97,8 +97,7 @@ final class Plan {
 
     private static Case checkpoint(Extent extent, int writers, int files) {
         long all = (long) writers * files;
-        int iterations =
-                extent == Extent.SMOKE ? 1 : all > 200_000 ? 4 : all > 20_000 ? 15 : 40;
+        int iterations = extent == Extent.SMOKE ? 1 : all > 200_000 ? 4 : all > 20_000 ? 15 : 40;
         return new Case(
                 "checkpoint",
                 heap(writers, files),

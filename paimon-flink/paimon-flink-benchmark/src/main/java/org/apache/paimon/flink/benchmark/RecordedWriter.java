@@ -55,7 +55,9 @@ final class RecordedWriter implements AutoCloseable {
         return writer;
     }
 
-    /** A writer that is restored from the state of a checkpoint; to the harness, that is always 0. */
+    /**
+     * A writer that is restored from the state of a checkpoint; to the harness, that is always 0.
+     */
     static RecordedWriter restore(
             OneInputStreamOperatorFactory<InternalRow, Committable> writers,
             OperatorSubtaskState state)

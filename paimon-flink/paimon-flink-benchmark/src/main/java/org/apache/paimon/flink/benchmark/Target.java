@@ -38,13 +38,15 @@ final class Target {
         this.highestRatio = highestRatio;
     }
 
-    static String verdict(String measure, String caseName, String metric, double ours, double other) {
+    static String verdict(
+            String measure, String caseName, String metric, double ours, double other) {
         for (Target target : ALL) {
             if (target.measure.equals(measure) && target.metric.equals(metric)) {
                 return verdict(ours / other <= target.highestRatio, "<= " + target.highestRatio);
             }
         }
-        if (measure.equals("restore") && caseName.startsWith("30000 ")
+        if (measure.equals("restore")
+                && caseName.startsWith("30000 ")
                 && metric.equals("restore CPU ms")) {
             return verdict(ours / other <= 0.1, "<= 0.1");
         }

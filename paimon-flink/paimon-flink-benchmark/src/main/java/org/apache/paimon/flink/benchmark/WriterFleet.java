@@ -50,6 +50,7 @@ final class WriterFleet implements AutoCloseable {
 
     private RecordedWriter writer;
     private DrivenCoordinator coordinator;
+
     /** The checkpoint under way; the first one is 0, as a test harness restores no other. */
     private long checkpointId = -1;
 
@@ -98,8 +99,7 @@ final class WriterFleet implements AutoCloseable {
     }
 
     private DrivenCoordinator newCoordinator() throws Exception {
-        return new DrivenCoordinator(
-                MeasuredSink.coordinators(factory, new OperatorID()), writers);
+        return new DrivenCoordinator(MeasuredSink.coordinators(factory, new OperatorID()), writers);
     }
 
     private void introduce() throws Exception {

@@ -27,6 +27,7 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.table.data.GenericRowData;
 import org.apache.flink.table.data.RowData;
+
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -40,9 +41,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * Inputs that end, at once or one after the other. What a writer of the operator path flushes at its
- * end is committed when the whole job ends, as in the base; so most of this is about the coordinator
- * path.
+ * Inputs that end, at once or one after the other. What a writer of the operator path flushes at
+ * its end is committed when the whole job ends, as in the base; so most of this is about the
+ * coordinator path.
  */
 class BoundedJobITCase extends JobITCase {
 
@@ -107,15 +108,13 @@ class BoundedJobITCase extends JobITCase {
     void oneOfTwoSinksFinishesEarly() throws Exception {
         AppendTable table = table(CommitPath.COORDINATOR);
         Scenario early = scenario(100, 2);
-        AppendTable earlyTable = AppendTable.create(directory, early, CommitPath.COORDINATOR.options());
-        RunningJob job =
-                start(job(table).write(early, earlyTable.table()).set(INTERVAL, "200 ms"));
+        AppendTable earlyTable =
+                AppendTable.create(directory, early, CommitPath.COORDINATOR.options());
+        RunningJob job = start(job(table).write(early, earlyTable.table()).set(INTERVAL, "200 ms"));
         early.emit(10);
         early.finish();
         scenario.emit(10);
-        job.awaitGraph(
-                "the early sources have finished",
-                graph -> job.finishedSources(graph) == 2);
+        job.awaitGraph("the early sources have finished", graph -> job.finishedSources(graph) == 2);
         earlyTable.assertHolds(early.everything());
         scenario.emit(10);
         Savepoint savepoint = job.savepoint();
@@ -150,8 +149,7 @@ class BoundedJobITCase extends JobITCase {
         scenario.emit(0, 10);
         scenario.beforeSnapshot.failNext(1);
         scenario.emit(2, 10);
-        job.awaitGraph(
-                "the job has been restarted", graph -> job.attemptsOf(graph).get(0) == 2);
+        job.awaitGraph("the job has been restarted", graph -> job.attemptsOf(graph).get(0) == 2);
         job.awaitRunning();
         scenario.emit(0, 10);
         scenario.finish();
@@ -165,19 +163,17 @@ class BoundedJobITCase extends JobITCase {
     void restoredAfterAllWritersHadFinished() throws Exception {
         AppendTable table = table(CommitPath.COORDINATOR);
         Scenario early = scenario(100, 2);
-        AppendTable earlyTable = AppendTable.create(directory, early, CommitPath.COORDINATOR.options());
-        RunningJob job =
-                start(job(table).write(early, earlyTable.table()).set(INTERVAL, "200 ms"));
+        AppendTable earlyTable =
+                AppendTable.create(directory, early, CommitPath.COORDINATOR.options());
+        RunningJob job = start(job(table).write(early, earlyTable.table()).set(INTERVAL, "200 ms"));
         early.emit(10);
         early.finish();
         scenario.emit(10);
-        job.awaitGraph(
-                "the early sources have finished", graph -> job.finishedSources(graph) == 2);
+        job.awaitGraph("the early sources have finished", graph -> job.finishedSources(graph) == 2);
         Savepoint checkpoint = job.checkpoint();
         job.cancel();
 
-        RunningJob restored =
-                start(job(table).write(early, earlyTable.table()).from(checkpoint));
+        RunningJob restored = start(job(table).write(early, earlyTable.table()).from(checkpoint));
         scenario.emit(10);
         Savepoint savepoint = restored.savepoint();
         scenario.emit(10);
@@ -240,7 +236,7 @@ class BoundedJobITCase extends JobITCase {
     @DisplayName("E3: an input that ends all the same fails the job and names the option")
     void endOfInputWithoutFinalCheckpointFails() throws Exception {
         AppendTable table = table(CommitPath.COORDINATOR);
-        RunningJob job = start(job(table).set(AFTER_FINISH, "false").withoutRestart());
+        RunningJob job = start(job(table).set(AFTER_FINISH, "false"));
         scenario.emit(10);
         scenario.finish();
         job.awaitStatus(JobStatus.FAILED);

@@ -22,6 +22,7 @@ import org.apache.paimon.flink.sink.testutils.Scenario;
 import org.apache.paimon.flink.sink.testutils.TestCluster;
 
 import org.apache.flink.api.common.JobStatus;
+
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -36,6 +37,8 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -177,7 +180,7 @@ class StopITCase extends JobITCase {
         assertThat(job.status()).isEqualTo(JobStatus.RUNNING);
         gate.open();
 
-        Savepoint savepoint = Savepoint.at(stop.get());
+        Savepoint savepoint = Savepoint.at(stop.get(60, TimeUnit.SECONDS));
         table.assertTagHolds(savepoint.tag(), scenario.everything());
     }
 
@@ -197,7 +200,8 @@ class StopITCase extends JobITCase {
         "OPERATOR, false, COMMIT",
         "OPERATOR, false, TAG"
     })
-    @DisplayName("T2, A5: a stop that cannot commit or tag is no success; a restore makes up for it")
+    @DisplayName(
+            "T2, A5: a stop that cannot commit or tag is no success; a restore makes up for it")
     void stopThatFails(CommitPath path, boolean drain, Failure failure) throws Exception {
         AppendTable table = table(path);
         RunningJob job = start(table);
@@ -211,7 +215,8 @@ class StopITCase extends JobITCase {
         CompletableFuture<String> stop = job.stopFuture(drain);
 
         // Flink does not restart a job whose stop failed after the savepoint was complete.
-        assertThatThrownBy(stop::get).isNotNull();
+        assertThatThrownBy(() -> stop.get(60, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class);
         job.awaitStatus(JobStatus.FAILED);
         assertThat(job.failures()).contains("planned failure");
         table.assertTags();
@@ -242,10 +247,10 @@ class StopITCase extends JobITCase {
         scenario.emit(10);
         CompletableFuture<String> stop = job.stopFuture(false);
         scenario.fail(0);
-        job.awaitGraph(
-                "the region has failed", graph -> !job.attemptsOf(graph).get(0).equals(0));
+        job.awaitGraph("the region has failed", graph -> !job.attemptsOf(graph).get(0).equals(0));
         gate.open();
-        assertThatThrownBy(stop::get).isNotNull();
+        assertThatThrownBy(() -> stop.get(60, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class);
 
         job.awaitRunning();
         scenario.awaitEmitted();

@@ -223,7 +223,8 @@ final class CommittableLayout {
         if (field.kind == Kind.ROW) {
             checkRow(field.row, base + offset(word), (int) word);
         } else {
-            checkArray(field.elementType, field.element, field.name, base + offset(word), (int) word);
+            checkArray(
+                    field.elementType, field.element, field.name, base + offset(word), (int) word);
         }
     }
 
@@ -289,8 +290,7 @@ final class CommittableLayout {
         return (int) (word >> 32);
     }
 
-    private void checkFixedPart(long needed, int base, int size, String name)
-            throws IOException {
+    private void checkFixedPart(long needed, int base, int size, String name) throws IOException {
         if (size < needed) {
             throw tooShort(name, base, size, needed);
         }

@@ -52,8 +52,7 @@ final class CommittableReader {
         int from = offset + Long.BYTES;
         input.begin(report.array(), from, end - from);
         return new Committable(
-                report.getLong(offset),
-                messages.deserializeList(report.getInt(end), input).get(0));
+                report.getLong(offset), messages.deserializeList(report.getInt(end), input).get(0));
     }
 
     /** The bytes of a message, as the list of one that the base's serializer can read in place. */

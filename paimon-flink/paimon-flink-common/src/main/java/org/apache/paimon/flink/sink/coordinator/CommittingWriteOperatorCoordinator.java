@@ -92,6 +92,9 @@ public class CommittingWriteOperatorCoordinator
 
     private final Collection<Long> abortedSavepoints;
 
+    /** Aborts that no life has carried out yet; shared with the main thread and the other lives. */
+    private Set<Long> unsettledAborts = ConcurrentHashMap.newKeySet();
+
     /** Checkpoints to acknowledge once the restore is recovered. */
     private final NavigableMap<Long, CompletableFuture<byte[]>> deferredCheckpoints =
             new TreeMap<>();
@@ -147,6 +150,14 @@ public class CommittingWriteOperatorCoordinator
     //  Life cycle
     // ------------------------------------------------------------------------
 
+    /**
+     * A1: an abort that reached an earlier life too late, because it had failed or was closed, is
+     * made up for by this one. Called before {@link #start}.
+     */
+    void takeOver(Set<Long> abortsOfEarlierLives) {
+        unsettledAborts = abortsOfEarlierLives;
+    }
+
     /** Called at most once, before {@link #start}. */
     @Override
     public void resetToCheckpoint(long checkpointId, @Nullable byte[] checkpointData) {
@@ -199,6 +210,10 @@ public class CommittingWriteOperatorCoordinator
                 restoredCheckpointId,
                 commitUser);
         ledger.restoring(restoredCheckpointId);
+        for (Long aborted : unsettledAborts) {
+            committer.abort(aborted);
+            unsettledAborts.remove(aborted);
+        }
         become(State.RESTORING);
         recoverIfReplayed();
     }
@@ -344,6 +359,7 @@ public class CommittingWriteOperatorCoordinator
                     if (ledger.handedOutOrRestoring(checkpointId)) {
                         committer.abort(checkpointId);
                     }
+                    unsettledAborts.remove(checkpointId);
                 });
     }
 

@@ -36,6 +36,7 @@ import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 
 /**
@@ -51,7 +52,8 @@ import java.util.concurrent.Executor;
  * predecessor is closed on a thread of its own, which the executor handed in provides.
  *
  * <p>A1: what was aborted is remembered from life to life, because a checkpoint taken before the
- * abort still carries the flag and would replay it. A JobManager that dies forgets it.
+ * abort still carries the flag and would replay it; and an abort that reached a life which had
+ * failed already is carried out by the next. A JobManager that dies forgets both.
  */
 public final class CoordinatorSuccession
         implements OperatorCoordinator, CoordinationRequestHandler {
@@ -69,14 +71,21 @@ public final class CoordinatorSuccession
     /** Ids of the newest aborted checkpoints and savepoints, oldest first. */
     private final Set<Long> aborted = new LinkedHashSet<>();
 
+    /** Those of them that no life has carried out yet: its tag may still be there. */
+    private final Set<Long> unsettled = ConcurrentHashMap.newKeySet();
+
     private CommittingWriteOperatorCoordinator current;
     private boolean started;
     private boolean closed;
 
+    CoordinatorSuccession(Lives lives) {
+        this(lives, CoordinatorSuccession::onThreadOfItsOwn);
+    }
+
     CoordinatorSuccession(Lives lives, Executor closers) {
         this.lives = lives;
         this.closers = closers;
-        this.current = lives.begin(new ArrayList<>());
+        this.current = begin();
     }
 
     /** Makes the next coordinator. */
@@ -102,7 +111,7 @@ public final class CoordinatorSuccession
         }
         LOG.info("Resetting to checkpoint {}.", checkpointId);
         closeInBackground(current);
-        current = lives.begin(new ArrayList<>(aborted));
+        current = begin();
         current.resetToCheckpoint(checkpointId, checkpointData);
         current.start();
     }
@@ -113,6 +122,12 @@ public final class CoordinatorSuccession
             closed = true;
             closeInBackground(current);
         }
+    }
+
+    private CommittingWriteOperatorCoordinator begin() {
+        CommittingWriteOperatorCoordinator life = lives.begin(new ArrayList<>(aborted));
+        life.takeOver(unsettled);
+        return life;
     }
 
     private void closeInBackground(CommittingWriteOperatorCoordinator predecessor) {
@@ -140,8 +155,11 @@ public final class CoordinatorSuccession
     @Override
     public void notifyCheckpointAborted(long checkpointId) {
         aborted.add(checkpointId);
+        unsettled.add(checkpointId);
         if (aborted.size() > MAX_REMEMBERED_ABORTS) {
-            aborted.remove(aborted.iterator().next());
+            Long oldest = aborted.iterator().next();
+            aborted.remove(oldest);
+            unsettled.remove(oldest);
         }
         current.notifyCheckpointAborted(checkpointId);
     }
@@ -222,8 +240,7 @@ public final class CoordinatorSuccession
                                                     "paimon-committer-" + operatorId,
                                                     context.getUserCodeClassloader(),
                                                     onFailure),
-                                    aborted),
-                    CoordinatorSuccession::onThreadOfItsOwn);
+                                    aborted));
         }
     }
 }

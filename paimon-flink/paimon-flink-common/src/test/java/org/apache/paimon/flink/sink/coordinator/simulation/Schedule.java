@@ -23,11 +23,20 @@ final class Schedule {
     private static final StepKind[] KINDS = StepKind.values();
 
     final RunConfig config;
+    final Tables tables;
     final List<Step> steps;
 
-    Schedule(RunConfig config, List<Step> steps) {
+    Schedule(RunConfig config, Tables tables, List<Step> steps) {
         this.config = config;
+        this.tables = tables;
         this.steps = Collections.unmodifiableList(new ArrayList<>(steps));
+    }
+
+    /** Starts a run on a table of some kind. */
+    @FunctionalInterface
+    interface Tables {
+
+        Simulation start(RunConfig config) throws Exception;
     }
 
     /** What came of a schedule; the violation is null when it kept its promises. */
@@ -45,14 +54,14 @@ final class Schedule {
     }
 
     /** Draws steps as it goes along, so that most of them can happen. */
-    static Outcome explore(Mode mode, long seed) {
+    static Outcome explore(Mode mode, Tables tables, long seed) throws Exception {
         SplittableRandom random = new SplittableRandom(seed);
         RunConfig config = config(mode, random);
         int[] cumulative = weights(mode, random);
         int total = cumulative[cumulative.length - 1];
         int length = 10 + random.nextInt(110);
         List<Step> steps = new ArrayList<>(length);
-        try (Simulation simulation = Simulation.inMemory(config)) {
+        try (Simulation simulation = tables.start(config)) {
             try {
                 int misses = 0;
                 while (steps.size() < length && misses < 1_000) {
@@ -69,16 +78,18 @@ final class Schedule {
                 }
                 simulation.settle();
                 return new Outcome(
-                        new Schedule(config, steps), null, simulation.oracle().knownLimits());
+                        new Schedule(config, tables, steps),
+                        null,
+                        simulation.oracle().knownLimits());
             } catch (Throwable violation) {
-                return new Outcome(new Schedule(config, steps), violation, 0);
+                return new Outcome(new Schedule(config, tables, steps), violation, 0);
             }
         }
     }
 
     /** Takes the same steps again; those that cannot happen are passed over. */
-    Outcome run() {
-        try (Simulation simulation = Simulation.inMemory(config)) {
+    Outcome run() throws Exception {
+        try (Simulation simulation = tables.start(config)) {
             try {
                 for (Step step : steps) {
                     simulation.execute(step);

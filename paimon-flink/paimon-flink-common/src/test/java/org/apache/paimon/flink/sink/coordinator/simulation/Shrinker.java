@@ -22,17 +22,19 @@ import java.util.List;
 final class Shrinker {
 
     private final String symptom;
+    private final Schedule.Tables tables;
     private int runs;
 
-    private Shrinker(Throwable violation) {
-        this.symptom = symptom(violation);
+    private Shrinker(Schedule.Outcome failed) {
+        this.symptom = symptom(failed.violation);
+        this.tables = failed.schedule.tables;
     }
 
-    static Schedule.Outcome shrink(Schedule.Outcome failed) {
-        return new Shrinker(failed.violation).shrinkAll(failed);
+    static Schedule.Outcome shrink(Schedule.Outcome failed) throws Exception {
+        return new Shrinker(failed).shrinkAll(failed);
     }
 
-    private Schedule.Outcome shrinkAll(Schedule.Outcome failed) {
+    private Schedule.Outcome shrinkAll(Schedule.Outcome failed) throws Exception {
         Schedule.Outcome best = failed;
         Schedule.Outcome before;
         do {
@@ -44,13 +46,13 @@ final class Shrinker {
         return best;
     }
 
-    private Schedule.Outcome leaveOut(Schedule.Outcome failed) {
+    private Schedule.Outcome leaveOut(Schedule.Outcome failed) throws Exception {
         Schedule.Outcome best = failed;
         for (int piece = Math.max(1, best.schedule.steps.size() / 2); piece > 0; piece /= 2) {
             for (int from = 0; from < best.schedule.steps.size(); ) {
                 List<Step> steps = new ArrayList<>(best.schedule.steps);
                 steps.subList(from, Math.min(steps.size(), from + piece)).clear();
-                Schedule.Outcome tried = fails(new Schedule(best.schedule.config, steps));
+                Schedule.Outcome tried = fails(new Schedule(best.schedule.config, tables, steps));
                 if (tried != null) {
                     best = tried;
                 } else {
@@ -61,7 +63,7 @@ final class Shrinker {
         return best;
     }
 
-    private Schedule.Outcome simplerSteps(Schedule.Outcome failed) {
+    private Schedule.Outcome simplerSteps(Schedule.Outcome failed) throws Exception {
         Schedule.Outcome best = failed;
         for (int i = 0; i < best.schedule.steps.size(); i++) {
             Step step = best.schedule.steps.get(i);
@@ -79,7 +81,7 @@ final class Shrinker {
                 }
                 List<Step> steps = new ArrayList<>(best.schedule.steps);
                 steps.set(i, candidate);
-                Schedule.Outcome tried = fails(new Schedule(best.schedule.config, steps));
+                Schedule.Outcome tried = fails(new Schedule(best.schedule.config, tables, steps));
                 if (tried != null) {
                     best = tried;
                     break;
@@ -89,7 +91,7 @@ final class Shrinker {
         return best;
     }
 
-    private Schedule.Outcome simplerConfig(Schedule.Outcome failed) {
+    private Schedule.Outcome simplerConfig(Schedule.Outcome failed) throws Exception {
         Schedule.Outcome best = failed;
         RunConfig config = best.schedule.config;
         for (int writers = 1; writers < config.parallelism; writers++) {
@@ -102,6 +104,7 @@ final class Shrinker {
                                             config.maxPartBytes,
                                             config.forceSnapshots,
                                             config.autoTag),
+                                    tables,
                                     best.schedule.steps));
             if (tried != null) {
                 best = tried;
@@ -120,6 +123,7 @@ final class Shrinker {
                                                 1 << 20,
                                                 false,
                                                 config.autoTag),
+                                        tables,
                                         best.schedule.steps));
                 if (tried != null) {
                     best = tried;
@@ -131,7 +135,7 @@ final class Shrinker {
     }
 
     /** The outcome when the schedule breaks the same promise, without steps that did not happen. */
-    private Schedule.Outcome fails(Schedule schedule) {
+    private Schedule.Outcome fails(Schedule schedule) throws Exception {
         runs++;
         Schedule.Outcome outcome = schedule.run();
         return outcome.violation != null && symptom(outcome.violation).equals(symptom)

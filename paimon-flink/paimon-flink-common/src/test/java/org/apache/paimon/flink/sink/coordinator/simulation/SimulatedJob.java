@@ -220,6 +220,12 @@ final class SimulatedJob {
         if (attempt.skipped.remove(checkpoint.id)) {
             return true;
         }
+        if (attempt.sender == null) {
+            // Finished in the restored checkpoint: it acknowledges without its operators.
+            checkpoint.takesPart[subtask] = false;
+            completeIfAcknowledged(checkpoint);
+            return true;
+        }
         if (checkpoint.type == Checkpoint.Type.STOP_WITH_DRAIN) {
             attempt.reports.endInput();
         }
@@ -344,6 +350,7 @@ final class SimulatedJob {
                 return;
             case FINISHED:
                 attempt.phase = Attempt.Phase.FINISHED;
+                declineWhatItMissed(attempt);
                 endWhenAllFinished();
                 return;
             default:
@@ -363,6 +370,16 @@ final class SimulatedJob {
                                 }
                             }
                         });
+    }
+
+    /** A task that has finished can take no checkpoint any more that still waits for it. */
+    private void declineWhatItMissed(Attempt attempt) {
+        for (Checkpoint checkpoint : new ArrayList<>(pending)) {
+            if (checkpoint.takesPart[attempt.subtask]
+                    && checkpoint.before[attempt.subtask] == null) {
+                abort(checkpoint);
+            }
+        }
     }
 
     private void endWhenAllFinished() {
@@ -507,7 +524,7 @@ final class SimulatedJob {
     }
 
     private void completeIfAcknowledged(Checkpoint checkpoint) {
-        if (!checkpoint.acknowledgedByAll()) {
+        if (!pending.contains(checkpoint) || !checkpoint.acknowledgedByAll()) {
             return;
         }
         pending.remove(checkpoint);

@@ -132,6 +132,16 @@ final class Simulation implements AutoCloseable {
         return process.loops.get(process.loops.size() - 1);
     }
 
+    /** Whether the caller is an action of some loop. */
+    boolean inLoop() {
+        for (SimulatedProcess process : processes) {
+            if (process.running() != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private SimulatedLoop runningLoop() {
         for (SimulatedProcess process : processes) {
             if (process.running() != null) {
@@ -237,9 +247,9 @@ final class Simulation implements AutoCloseable {
             case NOTIFY:
                 return job.notifyWriter(writer, step.b);
             case DRAIN:
-                return drain(-1, step.b % 2 == 1);
+                return drain(-1, step.b);
             case DRAIN_WITHOUT:
-                return drain(writer, step.b % 2 == 1);
+                return drain(writer, step.b);
             case FAIL_WRITER:
                 return job.failWriter(writer);
             case FAIL_ALL:
@@ -358,12 +368,17 @@ final class Simulation implements AutoCloseable {
         return true;
     }
 
-    /** Runs whatever can run, in one fixed order, except for one writer. */
-    private boolean drain(int without, boolean frozenProcesses) {
+    /**
+     * Runs whatever can run, except for one writer.
+     *
+     * @param how odd: what a frozen process has left, too; from 2 on: the writers come first
+     */
+    private boolean drain(int without, int how) {
+        boolean frozenProcesses = how % 2 == 1;
         boolean any = false;
         boolean progress = true;
         while (progress) {
-            progress = false;
+            progress = how / 2 % 2 == 1 && drainWriters(without);
             while (runMain()) {
                 progress = true;
             }
@@ -383,21 +398,27 @@ final class Simulation implements AutoCloseable {
                 progress |= finish(loop);
             }
             progress |= job.othersAcknowledgeAll(without < 0);
-            for (int i = 0; i < job.current.length; i++) {
-                if (i == without) {
-                    continue;
-                }
-                while (job.deliver(i)) {
-                    progress = true;
-                }
-                while (job.barrier(i)) {
-                    progress = true;
-                }
-                while (job.notifyWriter(i, 0)) {
-                    progress = true;
-                }
-            }
+            progress |= drainWriters(without);
             any |= progress;
+        }
+        return any;
+    }
+
+    private boolean drainWriters(int without) {
+        boolean any = false;
+        for (int i = 0; i < job.current.length; i++) {
+            if (i == without) {
+                continue;
+            }
+            while (job.deliver(i)) {
+                any = true;
+            }
+            while (job.barrier(i)) {
+                any = true;
+            }
+            while (job.notifyWriter(i, 0)) {
+                any = true;
+            }
         }
         return any;
     }
@@ -624,7 +645,7 @@ final class Simulation implements AutoCloseable {
     /** Runs until nothing is left to do and everything runs. */
     private void recover() {
         for (int attempt = 0; attempt < PATIENCE; attempt++) {
-            drain(-1, true);
+            drain(-1, 1);
             oracle.look();
             if (job.restart()) {
                 continue;

@@ -39,7 +39,10 @@ enum StepKind {
     OTHERS(4),
     /** Writer a gets its b-th notification. */
     NOTIFY(6),
-    /** Everything that can go on does, until nothing is left. */
+    /**
+     * Everything that can go on does, until nothing is left; with b odd also in frozen processes,
+     * with b from 2 on the writers first.
+     */
     DRAIN(5),
     /** The same, but for writer a and the savepoints of other vertices, which are slow. */
     DRAIN_WITHOUT(3),

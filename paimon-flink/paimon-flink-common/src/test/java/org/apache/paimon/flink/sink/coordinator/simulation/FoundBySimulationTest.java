@@ -1,0 +1,90 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.sink.coordinator.simulation;
+
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+import static org.apache.paimon.flink.sink.coordinator.simulation.Scenario.scenario;
+
+/** What the simulation has found, shrunk: each of these broke a promise once. */
+class FoundBySimulationTest {
+
+    @Test
+    @DisplayName("E4: a writer that begins to initialise has not finished: its replay is to come")
+    void replayComesAfterReady() throws Exception {
+        scenario(Mode.LEGAL, 2)
+                .then(StepKind.DRAIN)
+                .then(StepKind.WRITE)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.DRAIN)
+                .then(StepKind.JOB_MANAGER_DIES)
+                .then(StepKind.MAIN)
+                .then(StepKind.MAIN)
+                .then(StepKind.RPC, 0, 0)
+                .then(StepKind.RPC, 1, 0)
+                .then(StepKind.LOOP)
+                .then(StepKind.LOOP)
+                .then(StepKind.LOOP)
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("T5: the torn tag of another job's crash takes the name, and fails nobody")
+    void tornTagOfAnotherJob() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.CRASH, 3, 1)
+                .then(StepKind.DRAIN)
+                .then(StepKind.STOP)
+                .then(StepKind.WRITE)
+                .then(StepKind.DRAIN)
+                .then(StepKind.FRESH_JOB)
+                .then(StepKind.DRAIN)
+                .then(StepKind.WRITE)
+                .then(StepKind.SAVEPOINT)
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("A1: an abort that reaches a failed coordinator is carried out by the next one")
+    void abortAfterTheCoordinatorFailed() throws Exception {
+        scenario(Mode.LEGAL, 2)
+                .then(StepKind.DRAIN)
+                .then(StepKind.TAG_FAILS, 0, 1)
+                .then(StepKind.SAVEPOINT)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.WRITE)
+                .then(StepKind.DRAIN_WITHOUT, 5, 0)
+                .then(StepKind.DRAIN_WITHOUT)
+                .then(StepKind.ABORT)
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("W1: what was restored is not lost when all replays are")
+    void allReplaysLost() throws Exception {
+        scenario(Mode.HOSTILE, 1)
+                .then(StepKind.DRAIN)
+                .then(StepKind.WRITE)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.COMMIT_FAILS)
+                .then(StepKind.DRAIN)
+                .then(StepKind.RESTART)
+                .then(StepKind.MAIN)
+                .then(StepKind.LOSE_EVENT)
+                .then(StepKind.LOSE_EVENT)
+                .then(StepKind.DRAIN)
+                .then(StepKind.CHECKPOINT)
+                .keepsItsPromises();
+    }
+}

@@ -1,0 +1,18 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+/**
+ * Explores orders of events that no test author thinks of: the real coordinator, its ledger, its
+ * committers and the real bookkeeping of the writers, around them a small model of Flink, and an
+ * oracle that shares nothing with them. See {@code docs/simulation.md}.
+ */
+package org.apache.paimon.flink.sink.coordinator.simulation;
