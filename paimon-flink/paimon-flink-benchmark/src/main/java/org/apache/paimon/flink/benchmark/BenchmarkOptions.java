@@ -26,7 +26,16 @@ import java.util.Set;
 final class BenchmarkOptions {
 
     private static final Set<String> MEASURES =
-            new HashSet<>(Arrays.asList("heap", "checkpoint", "restore", "serializer", "tag"));
+            new HashSet<>(
+                    Arrays.asList(
+                            "heap",
+                            "checkpoint",
+                            "restore",
+                            "serializer",
+                            "tag",
+                            "frame",
+                            "job",
+                            "recovery"));
 
     private Path jar;
     private Path against;

@@ -55,27 +55,30 @@ final class HandOver {
 
     /** Waits until so many files have arrived since the last call, and starts to count again. */
     synchronized void await(long expectedFiles, long timeoutMillis) {
+        long arrived = arrivedWithin(expectedFiles, timeoutMillis);
+        if (arrived != expectedFiles) {
+            throw new IllegalStateException(
+                    String.format(
+                            "%d files were handed over within %d ms, %d were reported.",
+                            arrived, timeoutMillis, expectedFiles));
+        }
+    }
+
+    /** The same, but with fewer files when the time is up. */
+    synchronized long arrivedWithin(long expectedFiles, long timeoutMillis) {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
-        while (files < expectedFiles) {
-            long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
-            if (left <= 0) {
-                throw new IllegalStateException(
-                        String.format(
-                                "%d of %d files were handed over within %d ms.",
-                                files, expectedFiles, timeoutMillis));
-            }
+        long left = timeoutMillis;
+        while (files < expectedFiles && left > 0) {
             try {
                 wait(left);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 throw new IllegalStateException("Interrupted while waiting for a commit.", e);
             }
+            left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
         }
-        if (files > expectedFiles) {
-            throw new IllegalStateException(
-                    String.format(
-                            "%d files were handed over, %d were reported.", files, expectedFiles));
-        }
+        long arrived = files;
         files = 0;
+        return arrived;
     }
 }

@@ -15,6 +15,7 @@ package org.apache.paimon.flink.benchmark;
 import org.apache.paimon.data.InternalRow;
 import org.apache.paimon.flink.sink.Committable;
 import org.apache.paimon.flink.sink.Committer;
+import org.apache.paimon.flink.sink.CommitterOperatorFactory;
 import org.apache.paimon.flink.sink.RowAppendTableSink;
 import org.apache.paimon.flink.sink.StoreSinkWrite;
 import org.apache.paimon.manifest.ManifestCommittable;
@@ -62,6 +63,11 @@ final class MeasuredSink extends RowAppendTableSink {
     OneInputStreamOperatorFactory<InternalRow, Committable> writers(
             StoreSinkWrite.Provider writes, String commitUser) {
         return createWriteOperatorFactory(writes, commitUser);
+    }
+
+    /** The committer operator of the operator path. */
+    CommitterOperatorFactory<Committable, ManifestCommittable> committers(String commitUser) {
+        return createCommitterOperatorFactory(true, commitUser, null);
     }
 
     static OperatorCoordinator.Provider coordinators(

@@ -83,6 +83,15 @@ final class Plan {
         for (int s : snapshots) {
             cases.add(new Case("tag", 1_000, "snapshots=" + s));
         }
+        if (extent == Extent.SMOKE) {
+            cases.add(new Case("frame", 2_000, "files=200", "savepoints=2"));
+            return cases;
+        }
+        boolean full = extent == Extent.FULL;
+        cases.add(new Case("frame", 7_000, "files=50000", "savepoints=" + (full ? 20 : 3)));
+        cases.add(
+                new Case("job", 2_000, "turns=" + (full ? 4 : 1), "seconds=" + (full ? 20 : 8)));
+        cases.add(new Case("recovery", 2_000, "turns=" + (full ? 5 : 2)));
         return cases;
     }
 

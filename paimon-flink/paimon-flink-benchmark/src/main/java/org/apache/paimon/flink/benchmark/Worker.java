@@ -71,6 +71,18 @@ public final class Worker {
                 jmh("SerializerBenchmark.serialize", "files");
                 jmh("SerializerBenchmark.deserialize", "files");
                 return;
+            case "tag":
+                TagProbe.run(number("snapshots"), directory, results);
+                return;
+            case "frame":
+                FrameProbe.run(number("files"), number("savepoints"), directory, results);
+                return;
+            case "job":
+                JobProbe.runJobs(number("turns"), number("seconds"), directory, results);
+                return;
+            case "recovery":
+                JobProbe.runRecovery(number("turns"), directory, results);
+                return;
             default:
                 throw new IllegalArgumentException("Unknown measure " + measure);
         }
