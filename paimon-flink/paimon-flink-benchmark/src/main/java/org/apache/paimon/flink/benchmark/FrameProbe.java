@@ -96,8 +96,7 @@ final class FrameProbe {
     }
 
     private static StreamExecutionEnvironment job() throws Exception {
-        StreamExecutionEnvironment env =
-                JobRunner.environment(1, TimeUnit.HOURS.toMillis(1));
+        StreamExecutionEnvironment env = JobRunner.environment(1, TimeUnit.HOURS.toMillis(1));
         FileStoreTable written = table.table();
         new ManyFilesSink(written)
                 .sinkFrom(

@@ -46,8 +46,7 @@ final class JobProbe {
         this.directory = directory;
     }
 
-    static void runJobs(int turns, int seconds, Path directory, Results results)
-            throws Exception {
+    static void runJobs(int turns, int seconds, Path directory, Results results) throws Exception {
         JobProbe probe = new JobProbe(directory);
         Map<String, Job> jobs = new LinkedHashMap<>();
         try (JobRunner runner = new JobRunner(RpcServiceSharing.SHARED, 4)) {
@@ -55,9 +54,7 @@ final class JobProbe {
             for (int turn = 0; turn <= turns; turn++) {
                 for (boolean coordinator : new boolean[] {true, false}) {
                     for (boolean tagging : new boolean[] {false, true}) {
-                        Job job =
-                                probe.run(
-                                        runner, coordinator, tagging, turn == 0 ? 2 : seconds);
+                        Job job = probe.run(runner, coordinator, tagging, turn == 0 ? 2 : seconds);
                         String name =
                                 (coordinator ? "coordinator" : "operator")
                                         + " path, auto-tag "
@@ -78,9 +75,16 @@ final class JobProbe {
         for (String path : new String[] {"coordinator", "operator"}) {
             Job on = jobs.get(path + " path, auto-tag on");
             Job off = jobs.get(path + " path, auto-tag off");
-            results.add(path + " path, on/off", "records/s", on.recordsPerSecond() / off.recordsPerSecond());
-            results.add(path + " path, on/off", "checkpoint", on.checkpointMillis() / off.checkpointMillis());
-            results.add(path + " path, on/off", "synchronous part", on.syncMillis() / off.syncMillis());
+            results.add(
+                    path + " path, on/off",
+                    "records/s",
+                    on.recordsPerSecond() / off.recordsPerSecond());
+            results.add(
+                    path + " path, on/off",
+                    "checkpoint",
+                    on.checkpointMillis() / off.checkpointMillis());
+            results.add(
+                    path + " path, on/off", "synchronous part", on.syncMillis() / off.syncMillis());
         }
         Job coordinator = jobs.get("coordinator path, auto-tag on");
         Job operator = jobs.get("operator path, auto-tag on");
@@ -166,8 +170,7 @@ final class JobProbe {
                             "the job commits again",
                             () -> snapshots.latestSnapshotIdFromFileSystem() > latest);
                     if (turn > 0) {
-                        millis[path] =
-                                Math.min(millis[path], (System.nanoTime() - failedAt) / 1e6);
+                        millis[path] = Math.min(millis[path], (System.nanoTime() - failedAt) / 1e6);
                     }
                     runner.cancel(id);
                 }

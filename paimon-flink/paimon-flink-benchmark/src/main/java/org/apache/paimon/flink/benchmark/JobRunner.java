@@ -195,9 +195,7 @@ final class JobRunner implements AutoCloseable {
 
     void cancel(JobID job) throws Exception {
         get(cluster.cancelJob(job));
-        await(
-                "the job is cancelled",
-                () -> get(cluster.getJobStatus(job)) == JobStatus.CANCELED);
+        await("the job is cancelled", () -> get(cluster.getJobStatus(job)) == JobStatus.CANCELED);
     }
 
     static void await(String condition, Callable<Boolean> holds) throws Exception {

@@ -159,7 +159,8 @@ final class TagProbe {
 
     private void hint(String name, long id) throws Exception {
         Files.write(
-                snapshotDirectory.resolve(name), Long.toString(id).getBytes(StandardCharsets.UTF_8));
+                snapshotDirectory.resolve(name),
+                Long.toString(id).getBytes(StandardCharsets.UTF_8));
     }
 
     private OneInputStreamOperatorTestHarness<Committable, Committable> committer(boolean tagging)

@@ -44,7 +44,15 @@ class BenchmarkOptionsTest {
     @DisplayName("Options choose measures, rounds and output")
     void chooses() throws Exception {
         BenchmarkOptions options =
-                parse("--quick", "--only", "heap,tag", "--rounds", "2", "--json", "--plot", "p.png");
+                parse(
+                        "--quick",
+                        "--only",
+                        "heap,tag",
+                        "--rounds",
+                        "2",
+                        "--json",
+                        "--plot",
+                        "p.png");
 
         assertThat(options.extent()).isEqualTo(Plan.Extent.QUICK);
         assertThat(options.rounds()).isEqualTo(2);
