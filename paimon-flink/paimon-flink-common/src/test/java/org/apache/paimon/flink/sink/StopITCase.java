@@ -111,6 +111,7 @@ class StopITCase extends JobITCase {
         AppendTable table = table(path);
         Savepoint last = null;
         Set<String> tags = new TreeSet<>();
+        long slowest = 0;
         for (int i = 0; i < STOPS; i++) {
             RunningJob job = start(last == null ? job(table) : job(table).from(last));
             scenario.flow();
@@ -118,7 +119,9 @@ class StopITCase extends JobITCase {
             if (i % 2 == 1) {
                 scenario.afterSnapshot.slowNext(SLOW);
             }
+            long begin = System.nanoTime();
             last = job.stop();
+            slowest = Math.max(slowest, System.nanoTime() - begin);
 
             tags.add(last.tag());
             assertThat(table.tags()).isEqualTo(tags);
@@ -131,6 +134,12 @@ class StopITCase extends JobITCase {
         table.awaitCommitted(job.checkpoint().id());
         table.assertHolds(scenario.everything());
         assertThat(table.commitUsers()).hasSize(1);
+        LOG.info(
+                "{} stops and {} restores on the {} path: the slowest stop took {} ms.",
+                STOPS,
+                STOPS,
+                path,
+                slowest / 1_000_000);
     }
 
     @ParameterizedTest(name = "force snapshots {0}")
