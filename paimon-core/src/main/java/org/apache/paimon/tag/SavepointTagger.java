@@ -251,12 +251,7 @@ public final class SavepointTagger {
             return new Found(name, read(name).orElse(null), false);
         } catch (SavepointTagException unreadable) {
             Path path = tagManager.tagPath(name);
-            String content;
-            try {
-                content = fileIO.readFileUtf8(path);
-            } catch (IOException e) {
-                throw unreadable;
-            }
+            String content = contentOf(path, unreadable);
             if (!isTorn(content, snapshot)) {
                 return new Found(name, null, true);
             }
@@ -272,6 +267,19 @@ public final class SavepointTagger {
                 throw unreadable;
             }
             return new Found(name, null, false);
+        }
+    }
+
+    /**
+     * What a file holds that could not be read as a tag.
+     *
+     * @throws SavepointTagException the one given, when the file cannot be read at all just now
+     */
+    private String contentOf(Path path, SavepointTagException unreadable) {
+        try {
+            return fileIO.readFileUtf8(path);
+        } catch (IOException e) {
+            throw unreadable;
         }
     }
 
@@ -294,11 +302,11 @@ public final class SavepointTagger {
 
     /**
      * Deletes the owned tag of a savepoint (A1), under whichever of its names, and tells the
-     * callbacks. What is not owned is left alone, and so is a file that cannot be read.
+     * callbacks. What is not owned is left alone, and so is a file that is no tag.
      *
      * @return whether there was an owned tag
-     * @throws SavepointTagException when it could not be deleted, or when a callback failed
-     *     although the tag is gone
+     * @throws SavepointTagException when the file system failed so that it is not known whose the
+     *     tag is, when it could not be deleted, or when a callback failed although the tag is gone
      */
     public boolean deleteTag(long savepointId) {
         boolean deleted = false;
@@ -307,6 +315,7 @@ public final class SavepointTagger {
             try {
                 tag = read(name);
             } catch (SavepointTagException unreadable) {
+                contentOf(tagManager.tagPath(name), unreadable);
                 LOG.warn(
                         "Leaving a tag alone that may be of savepoint {}.",
                         savepointId,

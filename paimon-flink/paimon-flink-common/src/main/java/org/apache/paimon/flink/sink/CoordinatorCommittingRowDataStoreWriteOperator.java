@@ -30,6 +30,7 @@ import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.checkpoint.SavepointType;
 import org.apache.flink.runtime.checkpoint.SnapshotType;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
 import org.apache.flink.runtime.jobgraph.tasks.TaskOperatorEventGateway;
 import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
@@ -249,14 +250,17 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
                         .getConfiguration()
                         .get(CheckpointingOptions.ENABLE_CHECKPOINTS_AFTER_TASKS_FINISH);
         if (!checkpointFollows) {
-            throw new IllegalStateException(
-                    String.format(
-                            "The input of writer subtask %d for table %s ended, but %s is false:"
-                                    + " no checkpoint follows that could commit its last rows. Set"
-                                    + " it to true.",
-                            subtask(),
-                            table.name(),
-                            CheckpointingOptions.ENABLE_CHECKPOINTS_AFTER_TASKS_FINISH.key()));
+            // A restart would only come here again.
+            throw new SuppressRestartsException(
+                    new IllegalStateException(
+                            String.format(
+                                    "The input of writer subtask %d for table %s ended, but %s is"
+                                            + " false: no checkpoint follows that could commit its"
+                                            + " last rows. Set it to true.",
+                                    subtask(),
+                                    table.name(),
+                                    CheckpointingOptions.ENABLE_CHECKPOINTS_AFTER_TASKS_FINISH
+                                            .key())));
         }
         reports.endInput();
     }

@@ -236,7 +236,7 @@ class BoundedJobITCase extends JobITCase {
     @DisplayName("E3: an input that ends all the same fails the job and names the option")
     void endOfInputWithoutFinalCheckpointFails() throws Exception {
         AppendTable table = table(CommitPath.COORDINATOR);
-        RunningJob job = start(job(table).set(AFTER_FINISH, "false").withoutRestart());
+        RunningJob job = start(job(table).set(AFTER_FINISH, "false"));
         scenario.emit(10);
         scenario.finish();
         job.awaitStatus(JobStatus.FAILED);

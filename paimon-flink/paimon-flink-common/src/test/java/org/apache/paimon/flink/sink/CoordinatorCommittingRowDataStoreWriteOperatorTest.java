@@ -31,6 +31,7 @@ import org.apache.flink.runtime.checkpoint.CheckpointType;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.runtime.checkpoint.SavepointType;
 import org.apache.flink.runtime.checkpoint.SnapshotType;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
 import org.apache.flink.runtime.state.StateInitializationContext;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperatorFactory;
@@ -289,7 +290,8 @@ class CoordinatorCommittingRowDataStoreWriteOperatorTest {
                 .set(CheckpointingOptions.ENABLE_CHECKPOINTS_AFTER_TASKS_FINISH, false);
 
         assertThatThrownBy(() -> harness.endInput())
-                .isInstanceOf(IllegalStateException.class)
+                .isInstanceOf(SuppressRestartsException.class)
+                .rootCause()
                 .hasMessageContaining(
                         CheckpointingOptions.ENABLE_CHECKPOINTS_AFTER_TASKS_FINISH.key())
                 .hasMessageContaining("subtask 0")
@@ -313,7 +315,9 @@ class CoordinatorCommittingRowDataStoreWriteOperatorTest {
                 .containsExactly(
                         "replay of " + restoredId() + ": 5 files=2 idle",
                         "end of replay of " + restoredId());
-        assertThat(pending()).as("committed before the next checkpoint").isEmpty();
+        assertThat(pending()).as("kept until a checkpoint has completed").hasSize(1);
+        harness.notifyOfCompletedCheckpoint(6);
+        assertThat(pending()).isEmpty();
     }
 
     @Test

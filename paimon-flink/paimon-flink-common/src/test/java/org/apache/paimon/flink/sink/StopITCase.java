@@ -37,6 +37,8 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -178,7 +180,7 @@ class StopITCase extends JobITCase {
         assertThat(job.status()).isEqualTo(JobStatus.RUNNING);
         gate.open();
 
-        Savepoint savepoint = Savepoint.at(stop.get());
+        Savepoint savepoint = Savepoint.at(stop.get(60, TimeUnit.SECONDS));
         table.assertTagHolds(savepoint.tag(), scenario.everything());
     }
 
@@ -213,7 +215,8 @@ class StopITCase extends JobITCase {
         CompletableFuture<String> stop = job.stopFuture(drain);
 
         // Flink does not restart a job whose stop failed after the savepoint was complete.
-        assertThatThrownBy(stop::get).isNotNull();
+        assertThatThrownBy(() -> stop.get(60, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class);
         job.awaitStatus(JobStatus.FAILED);
         assertThat(job.failures()).contains("planned failure");
         table.assertTags();
@@ -246,7 +249,8 @@ class StopITCase extends JobITCase {
         scenario.fail(0);
         job.awaitGraph("the region has failed", graph -> !job.attemptsOf(graph).get(0).equals(0));
         gate.open();
-        assertThatThrownBy(stop::get).isNotNull();
+        assertThatThrownBy(() -> stop.get(60, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class);
 
         job.awaitRunning();
         scenario.awaitEmitted();

@@ -14,12 +14,16 @@ package org.apache.paimon.flink.sink.coordinator;
 
 import org.apache.paimon.flink.sink.Committable;
 import org.apache.paimon.flink.sink.CommittableSerializer;
+import org.apache.paimon.table.sink.CommitMessageSerializer;
 
 import org.apache.flink.core.io.SimpleVersionedSerializer;
+
+import javax.annotation.Nullable;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -44,6 +48,7 @@ public class CheckpointCommittablesSerializer
     static final int VERSION_3 = 3;
 
     private final CommittableSerializer committableSerializer;
+    private final CommitMessageSerializer messageSerializer = new CommitMessageSerializer();
 
     public CheckpointCommittablesSerializer(CommittableSerializer committableSerializer) {
         this.committableSerializer = committableSerializer;
@@ -90,8 +95,13 @@ public class CheckpointCommittablesSerializer
     public CheckpointCommittables deserialize(int version, byte[] serialized) throws IOException {
         Body body = new Body(version, serialized);
         List<Committable> committables = new ArrayList<>(body.count());
+        CommittableReader reader =
+                body.committableVersion() == committableSerializer.getVersion()
+                        ? new CommittableReader(serialized, messageSerializer)
+                        : null;
         while (body.hasNext()) {
-            committables.add(decode(body));
+            body.skip();
+            committables.add(decode(body, reader));
         }
         return new CheckpointCommittables(
                 checkpointId(serialized),
@@ -101,13 +111,14 @@ public class CheckpointCommittablesSerializer
                 savepoint(version, serialized));
     }
 
-    private Committable decode(Body body) throws IOException {
-        byte[] bytes = body.next();
+    /**
+     * @param reader null when the committables have an older version, which the base reads
+     */
+    private Committable decode(Body body, @Nullable CommittableReader reader) throws IOException {
         try {
-            if (body.committableVersion() == committableSerializer.getVersion()) {
-                CommittableLayout.check(bytes);
-            }
-            return committableSerializer.deserialize(body.committableVersion(), bytes);
+            return reader != null
+                    ? reader.read(body.offset(), body.length())
+                    : committableSerializer.deserialize(body.committableVersion(), body.copy());
         } catch (IOException | RuntimeException e) {
             throw new IOException(
                     String.format(
@@ -116,7 +127,7 @@ public class CheckpointCommittablesSerializer
                             body.position(),
                             body.count(),
                             body.committableVersion(),
-                            bytes.length,
+                            body.length(),
                             body.checkpointId(),
                             e.getMessage() == null ? e : e.getMessage()),
                     e);
@@ -126,6 +137,11 @@ public class CheckpointCommittablesSerializer
     // ------------------------------------------------------------------------
     //  The header, readable without a copy
     // ------------------------------------------------------------------------
+
+    /** Checks what the readers below read. */
+    static void validateHeader(int version, byte[] serialized) throws IOException {
+        new Body(version, serialized);
+    }
 
     /** Walks the layout to its end, so that later reads of a part of it cannot run out of bytes. */
     static void validate(int version, byte[] serialized) throws IOException {
@@ -186,6 +202,8 @@ public class CheckpointCommittablesSerializer
 
         /** How many committables were taken so far. */
         private int position;
+
+        private int length;
 
         Body(int version, byte[] serialized) throws IOException {
             if (version < VERSION_1 || version > VERSION_3) {
@@ -257,15 +275,23 @@ public class CheckpointCommittablesSerializer
             return false;
         }
 
-        byte[] next() throws IOException {
-            byte[] bytes = new byte[nextLength()];
-            in.get(bytes);
-            return bytes;
+        /** Goes to the next committable. */
+        void skip() throws IOException {
+            length = nextLength();
+            in.position(in.position() + length);
         }
 
-        void skip() throws IOException {
-            int length = nextLength();
-            in.position(in.position() + length);
+        /** Where the committable begins that was gone to last. */
+        int offset() {
+            return in.position() - length;
+        }
+
+        int length() {
+            return length;
+        }
+
+        byte[] copy() {
+            return Arrays.copyOfRange(serialized, offset(), in.position());
         }
 
         private int nextLength() throws IOException {

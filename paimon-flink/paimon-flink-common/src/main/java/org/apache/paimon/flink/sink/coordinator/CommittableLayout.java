@@ -22,6 +22,8 @@ import org.apache.paimon.types.DataField;
 import org.apache.paimon.types.DataType;
 import org.apache.paimon.types.RowType;
 
+import javax.annotation.Nullable;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -48,7 +50,7 @@ import java.util.Set;
  *
  * <p>What a partition or the statistics hold is not looked at: only who knows their types can.
  *
- * <p>Not thread-safe; one is made per committable.
+ * <p>Not thread-safe; one is made per report, whose committables it checks where they lie.
  */
 final class CommittableLayout {
 
@@ -61,24 +63,36 @@ final class CommittableLayout {
 
     private static final int WORD = Long.BYTES;
 
+    private static final Row DATA_FILE = new Row(DataFileMeta.SCHEMA, "data file");
+    private static final Row INDEX_FILE = new Row(IndexFileMeta.SCHEMA, "index file");
+
     private final ByteBuffer in;
 
     /** The same bytes, as binary rows order them. */
     private final ByteBuffer rows;
 
-    private CommittableLayout(byte[] committable) {
-        this.in = ByteBuffer.wrap(committable);
-        this.rows = ByteBuffer.wrap(committable).order(ByteOrder.nativeOrder());
+    /** Where the committable begins; offsets in messages count from there. */
+    private int start;
+
+    CommittableLayout(byte[] report) {
+        this.in = ByteBuffer.wrap(report);
+        this.rows = ByteBuffer.wrap(report).order(ByteOrder.nativeOrder());
     }
 
     /**
      * @throws IOException when the bytes cannot be those of a committable
      */
     static void check(byte[] committable) throws IOException {
-        new CommittableLayout(committable).check();
+        new CommittableLayout(committable).check(0, committable.length);
     }
 
-    private void check() throws IOException {
+    /**
+     * @throws IOException when the bytes there cannot be those of a committable
+     */
+    void check(int offset, int length) throws IOException {
+        start = offset;
+        in.limit(offset + length);
+        in.position(offset);
         require(Long.BYTES + Integer.BYTES, "its checkpoint id and message version");
         int end = in.limit() - Integer.BYTES;
         int version = in.getInt(end);
@@ -92,7 +106,7 @@ final class CommittableLayout {
         in.getLong();
         in.limit(end);
 
-        int partitionLength = length("the partition");
+        int partitionLength = length("partition");
         checkSerializedRow(in.position(), partitionLength, "the partition");
         in.position(in.position() + partitionLength);
         require(Integer.BYTES + 1, "the bucket");
@@ -105,49 +119,55 @@ final class CommittableLayout {
             throw new IOException(
                     String.format(
                             "byte %d is %d, but a boolean is 0 or 1",
-                            in.position() - 1, hasTotalBuckets));
+                            position() - 1, hasTotalBuckets));
         }
         for (int increment = 0; increment < 2; increment++) {
             for (int list = 0; list < 3; list++) {
-                checkFiles(DataFileMeta.SCHEMA, "data file");
+                checkFiles(DATA_FILE, "data file");
             }
             for (int list = 0; list < 2; list++) {
-                checkFiles(IndexFileMeta.SCHEMA, "index file");
+                checkFiles(INDEX_FILE, "index file");
             }
         }
         if (in.hasRemaining()) {
             throw new IOException(
                     String.format(
-                            "%d bytes are left over at offset %d", in.remaining(), in.position()));
+                            "%d bytes are left over at offset %d", in.remaining(), position()));
         }
     }
 
-    private void checkFiles(RowType schema, String what) throws IOException {
+    private void checkFiles(Row file, String what) throws IOException {
         require(Integer.BYTES, "the number of files");
         int count = in.getInt();
         if (count < 0 || count > in.remaining() / Integer.BYTES) {
             throw new IOException(
                     String.format(
                             "a list of %ss claims %d of them at offset %d, where %d bytes are left",
-                            what, count, in.position() - Integer.BYTES, in.remaining()));
+                            what, count, position() - Integer.BYTES, in.remaining()));
         }
-        for (int file = 0; file < count; file++) {
+        for (int i = 0; i < count; i++) {
             int length = length(what);
-            checkRow(schema, in.position(), length, what);
+            checkRow(file, in.position(), length);
             in.position(in.position() + length);
         }
     }
 
     private int length(String what) throws IOException {
-        require(Integer.BYTES, "the length of a " + what);
+        if (in.remaining() < Integer.BYTES) {
+            require(Integer.BYTES, "the length of a " + what);
+        }
         int length = in.getInt();
         if (length < 0 || length > in.remaining()) {
             throw new IOException(
                     String.format(
                             "%s claims %d bytes at offset %d, where %d are left",
-                            what, length, in.position() - Integer.BYTES, in.remaining()));
+                            what, length, position() - Integer.BYTES, in.remaining()));
         }
         return length;
+    }
+
+    private int position() {
+        return in.position() - start;
     }
 
     private void require(int bytes, String what) throws IOException {
@@ -155,7 +175,7 @@ final class CommittableLayout {
             throw new IOException(
                     String.format(
                             "%d bytes are left at offset %d, too few for %s",
-                            in.remaining(), in.position(), what));
+                            in.remaining(), position(), what));
         }
     }
 
@@ -163,65 +183,53 @@ final class CommittableLayout {
     //  Binary rows
     // ------------------------------------------------------------------------
 
-    private void checkRow(RowType type, int base, int size, String what) throws IOException {
-        List<DataField> fields = type.getFields();
-        int nullBits = BinaryRow.calculateBitSetWidthInBytes(fields.size());
-        checkFixedPart(nullBits + (long) WORD * fields.size(), base, size, what);
-        for (int i = 0; i < fields.size(); i++) {
-            DataField field = fields.get(i);
-            int position = base + nullBits + WORD * i;
-            if (bit(base, i + BinaryRow.HEADER_SIZE_IN_BITS)) {
-                checkNull(field, position);
-            } else {
-                checkField(field.type(), field.name(), base, size, position);
+    private void checkRow(Row row, int base, int size) throws IOException {
+        if (size < row.fixedLength) {
+            throw tooShort(row.name, base, size, row.fixedLength);
+        }
+        for (Field field : row.fields) {
+            if (bit(base, field.nullBit)) {
+                checkNull(field, base + field.offset);
+            } else if (field.kind != Kind.FIXED) {
+                checkField(field, base, size, base + field.offset);
             }
         }
     }
 
-    private void checkNull(DataField field, int position) throws IOException {
-        if (!field.type().isNullable() || field.name().equals(NEVER_NULL)) {
-            throw new IOException(field.name() + " is null, which it must not be");
+    private void checkNull(Field field, int position) throws IOException {
+        if (!field.nullable || field.name.equals(NEVER_NULL)) {
+            throw new IOException(field.name + " is null, which it must not be");
         }
         if (rows.getLong(position) != 0) {
-            throw new IOException(field.name() + " is null and has a value at the same time");
+            throw new IOException(field.name + " is null and has a value at the same time");
         }
     }
 
-    private void checkField(DataType type, String name, int base, int size, int position)
-            throws IOException {
-        if (BinaryRow.isInFixedLengthPart(type)) {
+    /** Checks one field of variable length, of a row or an array. */
+    private void checkField(Field field, int base, int size, int position) throws IOException {
+        long word = rows.getLong(position);
+        if (field.kind == Kind.BYTES) {
+            if (field.serializedRow) {
+                checkRange(word, base, size, field.name);
+                checkSerializedRow(base + offset(word), (int) word, field.name);
+            } else if (word < 0) {
+                checkInline(word, field.name);
+            } else {
+                checkRange(word, base, size, field.name);
+            }
             return;
         }
-        long word = rows.getLong(position);
-        switch (type.getTypeRoot()) {
-            case CHAR:
-            case VARCHAR:
-            case BINARY:
-            case VARBINARY:
-                if (SERIALIZED_ROWS.contains(name)) {
-                    checkRange(word, base, size, name);
-                    checkSerializedRow(base + offset(word), (int) word, name);
-                } else if (word < 0) {
-                    checkInline(word, name);
-                } else {
-                    checkRange(word, base, size, name);
-                }
-                return;
-            case ROW:
-                checkRange(word, base, size, name);
-                checkRow((RowType) type, base + offset(word), (int) word, name);
-                return;
-            case ARRAY:
-                checkRange(word, base, size, name);
-                checkArray(
-                        ((ArrayType) type).getElementType(), name, base + offset(word), (int) word);
-                return;
-            default:
-                throw new IOException(name + " has the type " + type + ", which is not known here");
+        checkRange(word, base, size, field.name);
+        if (field.kind == Kind.ROW) {
+            checkRow(field.row, base + offset(word), (int) word);
+        } else {
+            checkArray(
+                    field.elementType, field.element, field.name, base + offset(word), (int) word);
         }
     }
 
-    private void checkArray(DataType elementType, String name, int base, int size)
+    private void checkArray(
+            DataType elementType, @Nullable Field element, String name, int base, int size)
             throws IOException {
         checkFixedPart(Integer.BYTES, base, size, name);
         int count = rows.getInt(base);
@@ -235,12 +243,12 @@ final class CommittableLayout {
         }
         int header = BinaryArray.calculateHeaderInBytes(count);
         checkFixedPart(header + (long) width * count, base, size, name);
-        if (BinaryRow.isInFixedLengthPart(elementType)) {
+        if (element == null) {
             return;
         }
         for (int i = 0; i < count; i++) {
             // The elements of these arrays are never null, whatever their type says.
-            checkField(elementType, name, base, size, base + header + width * i);
+            checkField(element, base, size, base + header + width * i);
         }
     }
 
@@ -267,14 +275,14 @@ final class CommittableLayout {
         }
     }
 
-    private static void checkRange(long word, int base, int size, String name) throws IOException {
+    private void checkRange(long word, int base, int size, String name) throws IOException {
         int offset = offset(word);
         int length = (int) word;
         if (offset < 0 || length < 0 || (long) offset + length > size) {
             throw new IOException(
                     String.format(
                             "%s claims %d bytes at offset %d of the %d bytes at %d",
-                            name, length, offset, size, base));
+                            name, length, offset, size, base - start));
         }
     }
 
@@ -282,17 +290,122 @@ final class CommittableLayout {
         return (int) (word >> 32);
     }
 
-    private static void checkFixedPart(long needed, int base, int size, String name)
-            throws IOException {
+    private void checkFixedPart(long needed, int base, int size, String name) throws IOException {
         if (size < needed) {
-            throw new IOException(
-                    String.format(
-                            "%s has %d bytes at offset %d, its fixed part alone takes %d",
-                            name, size, base, needed));
+            throw tooShort(name, base, size, needed);
         }
+    }
+
+    private IOException tooShort(String name, int base, int size, long needed) {
+        return new IOException(
+                String.format(
+                        "%s has %d bytes at offset %d, its fixed part alone takes %d",
+                        name, size, base - start, needed));
     }
 
     private boolean bit(int base, int index) {
         return (rows.get(base + index / 8) & (1 << (index % 8))) != 0;
+    }
+
+    // ------------------------------------------------------------------------
+    //  The schemas, worked out once
+    // ------------------------------------------------------------------------
+
+    private enum Kind {
+        FIXED,
+        BYTES,
+        ROW,
+        ARRAY
+    }
+
+    /** What is to be checked of a binary row. */
+    private static final class Row {
+
+        private final String name;
+        private final long fixedLength;
+        private final Field[] fields;
+
+        private Row(RowType type, String name) {
+            List<DataField> types = type.getFields();
+            int nullBits = BinaryRow.calculateBitSetWidthInBytes(types.size());
+            this.name = name;
+            this.fixedLength = nullBits + (long) WORD * types.size();
+            this.fields = new Field[types.size()];
+            for (int i = 0; i < fields.length; i++) {
+                fields[i] =
+                        new Field(
+                                types.get(i).type(),
+                                types.get(i).name(),
+                                i + BinaryRow.HEADER_SIZE_IN_BITS,
+                                nullBits + WORD * i);
+            }
+        }
+    }
+
+    /** A field of a row, or the elements of an array. */
+    private static final class Field {
+
+        private final String name;
+        private final boolean nullable;
+        private final Kind kind;
+        private final boolean serializedRow;
+
+        /** Of the field of a row. */
+        private final int nullBit;
+
+        private final int offset;
+
+        /** What is in it, if it is a row. */
+        @Nullable private final Row row;
+
+        /** What is in it, if it is an array. */
+        @Nullable private final DataType elementType;
+
+        /** The elements of an array, if they have a variable length. */
+        @Nullable private final Field element;
+
+        private Field(DataType type, String name, int nullBit, int offset) {
+            this.name = name;
+            this.nullable = type.isNullable();
+            this.nullBit = nullBit;
+            this.offset = offset;
+            this.serializedRow = SERIALIZED_ROWS.contains(name);
+            if (BinaryRow.isInFixedLengthPart(type)) {
+                this.kind = Kind.FIXED;
+                this.row = null;
+                this.elementType = null;
+                this.element = null;
+                return;
+            }
+            switch (type.getTypeRoot()) {
+                case CHAR:
+                case VARCHAR:
+                case BINARY:
+                case VARBINARY:
+                    this.kind = Kind.BYTES;
+                    this.row = null;
+                    this.elementType = null;
+                    this.element = null;
+                    return;
+                case ROW:
+                    this.kind = Kind.ROW;
+                    this.row = new Row((RowType) type, name);
+                    this.elementType = null;
+                    this.element = null;
+                    return;
+                case ARRAY:
+                    this.kind = Kind.ARRAY;
+                    this.row = null;
+                    this.elementType = ((ArrayType) type).getElementType();
+                    this.element =
+                            BinaryRow.isInFixedLengthPart(elementType)
+                                    ? null
+                                    : new Field(elementType, name, 0, 0);
+                    return;
+                default:
+                    throw new IllegalStateException(
+                            name + " has the type " + type + ", which is not known here");
+            }
+        }
     }
 }

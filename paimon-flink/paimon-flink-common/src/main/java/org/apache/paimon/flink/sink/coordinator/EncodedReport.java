@@ -25,8 +25,8 @@ import java.nio.ByteBuffer;
  * looks at the header only and decodes the committables when it commits them, so that a pending
  * checkpoint costs little more than its bytes.
  *
- * <p>Immutable. The layout is checked on the way in ({@link #of}), so the readers cannot fail; what
- * a committable holds is seen only by {@link #decode}.
+ * <p>Immutable. The header is checked on the way in, so its readers cannot fail; what a committable
+ * holds is seen only by {@link #decode}.
  */
 public final class EncodedReport {
 
@@ -43,6 +43,18 @@ public final class EncodedReport {
      */
     public static EncodedReport of(int version, byte[] serialized) throws IOException {
         CheckpointCommittablesSerializer.validate(version, serialized);
+        return new EncodedReport(version, serialized);
+    }
+
+    /**
+     * A report that the transport has brought as a whole. Only its header is checked: the rest is
+     * checked when it is decoded, and to walk it here would cost more than all else that is done
+     * with a report before its checkpoint completes.
+     *
+     * @throws IOException S2: when the version is unknown or the header is broken
+     */
+    static EncodedReport received(int version, byte[] serialized) throws IOException {
+        CheckpointCommittablesSerializer.validateHeader(version, serialized);
         return new EncodedReport(version, serialized);
     }
 

@@ -217,7 +217,7 @@ final class ReportReceiver {
             PartSeries complete = series;
             series = null;
             try {
-                return EncodedReport.of(event.version(), complete.join());
+                return EncodedReport.received(event.version(), complete.join());
             } catch (IOException e) {
                 throw new ReportProtocolException(
                         subtask,

@@ -319,10 +319,39 @@ class CommitLedgerTest {
             ledger.triggered(2);
             restart(1, 1, 1);
             report(0, Reports.of(2).files("c").savepoint());
-            // The new attempt is not asked for 2, and had it been, 2 would not be complete.
+            // The new attempt is not asked for 2.
             checkpoint(3, 0, 1, "e", "f");
 
             assertThat(align(3)).containsExactly("2 [c]", "3 [e, f]");
+        }
+
+        @Test
+        @DisplayName("A3: not even flagged reports of all writers make a broken cut whole again")
+        void brokenForGood() throws Exception {
+            checkpoint(1, "a", "b");
+            align(1);
+            ledger.triggered(2);
+            restart(1, 1, 1);
+            report(0, Reports.of(2).files("c").savepoint());
+            report(1, 1, Reports.of(2).files("d").savepoint());
+            checkpoint(3, 0, 1, "e", "f");
+
+            assertThat(align(3)).containsExactly("2 [c, d]", "3 [e, f]");
+        }
+
+        @Test
+        @DisplayName("A3: the reset of a writer that had finished breaks the newer cuts as well")
+        void resetOfAFinishedWriter() throws Exception {
+            reportEndOfInput(0, Reports.of(1).files("last"));
+            report(1, Reports.of(1).files("b"));
+            align(1);
+            report(1, Reports.of(2).files("c").savepoint());
+            ledger.reset(0, 1);
+            ledger.ready(0);
+            ledger.triggered(3);
+            report(1, Reports.of(3).files("d"));
+
+            assertThat(align(3)).containsExactly("2 [c]", "3 [d]");
         }
 
         @Test

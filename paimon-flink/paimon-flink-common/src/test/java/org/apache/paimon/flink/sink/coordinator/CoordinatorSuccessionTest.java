@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.File;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -315,7 +316,7 @@ class CoordinatorSuccessionTest {
     @Test
     @DisplayName("A7: a failure in a life that is over does not fail the job of its successor")
     void failureOfAPredecessor() throws Exception {
-        CoordinatorSuccession coordinator = succession(fixture.context);
+        CoordinatorSuccession coordinator = succession(fixture.context, PATIENCE);
         coordinator.start();
         EncodedReport[] reports = {fixture.report(1, 1), fixture.report(1, 2)};
         fixture.writer(coordinator, 0, 0, -1).report(reports[0]);
@@ -341,6 +342,42 @@ class CoordinatorSuccessionTest {
         assertThat(fixture.table.ids()).containsExactly(1, 2);
         await("the request to the first life is answered", waiting::isDone);
         assertThat(waiting).isCompletedExceptionally();
+    }
+
+    @Test
+    @DisplayName("A1, A8: a tag that could not be deleted is deleted by the next life")
+    void deletionIsTriedAgain() throws Exception {
+        CoordinatorSuccession coordinator = succession(fixture.context);
+        coordinator.start();
+        CoordinatorFixture.Writer[] writers = {
+            fixture.writer(coordinator, 0, 0, -1), fixture.writer(coordinator, 1, 0, -1)
+        };
+        writers[0].report(fixture.savepoint(1, 1)).report(fixture.report(2, 3));
+        writers[1].report(fixture.savepoint(1, 2)).report(fixture.report(2));
+        byte[] state = checkpoint(coordinator, 2);
+        coordinator.notifyCheckpointComplete(2);
+        awaitCommit(coordinator, 2);
+        assertThat(fixture.table.tags()).containsExactly("savepoint-1");
+
+        fixture.table
+                .fileIO()
+                .hook(
+                        (call, path) -> {
+                            if (path.getName().equals("tag-savepoint-1")) {
+                                throw new IOException("the store is away");
+                            }
+                        });
+        coordinator.notifyCheckpointAborted(1);
+        await("the failed deletion fails the job", fixture.context::isJobFailed);
+        fixture.table.fileIO().clearHook();
+        assertThat(fixture.table.tags()).containsExactly("savepoint-1");
+
+        coordinator.resetToCheckpoint(2, state);
+        fixture.writer(coordinator, 0, 1, 2, fixture.savepoint(1, 1), fixture.report(2, 3));
+        fixture.writer(coordinator, 1, 1, 2, fixture.savepoint(1, 2), fixture.report(2));
+        awaitCommit(coordinator, 2);
+        assertThat(fixture.table.tags()).isEmpty();
+        assertThat(fixture.table.ids()).containsExactly(1, 2, 3);
     }
 
     @Test

@@ -14,8 +14,6 @@ package org.apache.paimon.flink.sink.coordinator;
 
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -32,8 +30,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * payload i has the seed S + i, so that a failing one runs alone with N = 1.
  */
 class ReportFuzzTest {
-
-    private static final Logger LOG = LoggerFactory.getLogger(ReportFuzzTest.class);
 
     private static final int PAYLOADS = Integer.getInteger("fuzz.payloads", 1_000);
     private static final long SEED = Long.getLong("fuzz.seed", System.nanoTime());
@@ -105,7 +101,7 @@ class ReportFuzzTest {
     }
 
     private static void fuzz(Target target) throws Exception {
-        LOG.info("{} payloads, -Dfuzz.seed={}", PAYLOADS, SEED);
+        System.out.printf("%d payloads, -Dfuzz.seed=%d%n", PAYLOADS, SEED);
         byte[][] golden = new byte[GOLDEN.length][];
         for (int i = 0; i < GOLDEN.length; i++) {
             golden[i] = GoldenBytes.read(GOLDEN[i]);

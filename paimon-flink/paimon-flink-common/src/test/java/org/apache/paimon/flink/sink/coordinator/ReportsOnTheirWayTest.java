@@ -403,7 +403,7 @@ class ReportsOnTheirWayTest {
                                         2,
                                         7,
                                         new CommittableEvent(
-                                                2, 5, false, 3, true, Arrays.copyOf(bytes, 30))))
+                                                2, 5, false, 3, true, Arrays.copyOf(bytes, 20))))
                 .isInstanceOf(ReportProtocolException.class)
                 .hasMessageContaining("subtask 2 (attempt 7), checkpoint 5");
         assertThatThrownBy(

@@ -17,16 +17,20 @@ import org.apache.paimon.catalog.FileSystemCatalog;
 import org.apache.paimon.catalog.Identifier;
 import org.apache.paimon.data.InternalRow;
 import org.apache.paimon.fs.Path;
+import org.apache.paimon.fs.local.LocalFileIO;
 import org.apache.paimon.reader.RecordReader;
 import org.apache.paimon.reader.RecordReaderIterator;
 import org.apache.paimon.schema.Schema;
 import org.apache.paimon.table.FileStoreTable;
+import org.apache.paimon.table.source.DataSplit;
 import org.apache.paimon.table.source.ReadBuilder;
+import org.apache.paimon.table.source.Split;
 import org.apache.paimon.types.DataTypes;
 import org.apache.paimon.utils.CloseableIterator;
 
 import org.awaitility.Awaitility;
 
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -34,6 +38,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -83,6 +88,18 @@ public final class AppendTable {
                         .build(),
                 false);
         return new AppendTable(catalog, identifier);
+    }
+
+    /** A table that exists, without hooks. */
+    static AppendTable at(String location) {
+        Path path = new Path(location);
+        return new AppendTable(
+                new FileSystemCatalog(new LocalFileIO(), path.getParent().getParent()),
+                Identifier.create("db", path.getName()));
+    }
+
+    public String location() {
+        return table().location().toString();
     }
 
     /** The table as of now; a new object each time. */
@@ -152,6 +169,15 @@ public final class AppendTable {
             to = id;
         }
         return text.append(from == Long.MIN_VALUE ? "" : " " + from + ".." + to).toString();
+    }
+
+    /** How many files the table has, by their names. */
+    public int distinctFiles() {
+        Set<String> names = new HashSet<>();
+        for (Split split : table().newReadBuilder().newScan().plan().splits()) {
+            ((DataSplit) split).dataFiles().forEach(file -> names.add(file.fileName()));
+        }
+        return names.size();
     }
 
     // ------------------------------------------------------------------------
@@ -251,7 +277,9 @@ public final class AppendTable {
 
     public void awaitTags(String... names) {
         Set<String> expected = new TreeSet<>(Arrays.asList(names));
+        // The base writes a tag's file in place, so that a reader may see half of it.
         Awaitility.await("the tags are " + expected)
+                .ignoreExceptionsInstanceOf(UncheckedIOException.class)
                 .atMost(DEADLINE)
                 .pollDelay(Duration.ZERO)
                 .pollInterval(Duration.ofMillis(20))

@@ -12,13 +12,11 @@
 
 package org.apache.paimon.flink.sink.testutils;
 
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -43,20 +41,8 @@ public abstract class JobITCase {
     void endJobs() {
         scenarios.forEach(Scenario::release);
         jobs.forEach(RunningJob::cancelIfRunning);
-        Awaitility.await("the committers of the jobs are gone")
-                .atMost(Duration.ofSeconds(60))
-                .until(() -> committerThreads().isEmpty());
+        RunningJob.awaitNoCommitter();
         scenarios.forEach(Scenario::close);
-    }
-
-    private static List<String> committerThreads() {
-        List<String> names = new ArrayList<>();
-        for (Thread thread : Thread.getAllStackTraces().keySet()) {
-            if (thread.isAlive() && thread.getName().startsWith("paimon-committer-")) {
-                names.add(thread.getName());
-            }
-        }
-        return names;
     }
 
     protected abstract TestCluster cluster();

@@ -12,7 +12,9 @@
 
 package org.apache.paimon.flink.sink.testutils;
 
+import org.apache.paimon.catalog.CatalogContext;
 import org.apache.paimon.flink.sink.FlinkSinkBuilder;
+import org.apache.paimon.options.Options;
 import org.apache.paimon.table.FileStoreTable;
 
 import org.apache.flink.api.common.JobID;
@@ -29,6 +31,7 @@ import org.apache.flink.runtime.execution.ExecutionState;
 import org.apache.flink.runtime.executiongraph.AccessExecutionGraph;
 import org.apache.flink.runtime.executiongraph.AccessExecutionJobVertex;
 import org.apache.flink.runtime.executiongraph.AccessExecutionVertex;
+import org.apache.flink.runtime.highavailability.nonha.embedded.HaLeadershipControl;
 import org.apache.flink.runtime.jobgraph.JobGraph;
 import org.apache.flink.runtime.jobgraph.JobVertex;
 import org.apache.flink.runtime.jobgraph.SavepointRestoreSettings;
@@ -36,6 +39,7 @@ import org.apache.flink.runtime.jobmanager.scheduler.SlotSharingGroup;
 import org.apache.flink.runtime.jobmaster.JobResult;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.scheduler.exceptionhistory.RootExceptionHistoryEntry;
+import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.util.ExceptionUtils;
@@ -68,6 +72,9 @@ public final class RunningJob {
     private final MiniCluster cluster;
     private final JobID jobId;
     private final Path directory;
+
+    /** Whether nobody leads the job. */
+    private boolean orphaned;
 
     private RunningJob(TestCluster testCluster, JobID jobId, Path directory) {
         this.testCluster = testCluster;
@@ -178,8 +185,46 @@ public final class RunningJob {
         awaitStatus(JobStatus.CANCELED);
     }
 
+    /** Takes the leadership from the job's JobMaster: nobody runs the job, or can end it. */
+    public void revokeJobMaster() throws Exception {
+        orphaned = true;
+        leadership().revokeJobMasterLeadership(jobId).get(60, TimeUnit.SECONDS);
+    }
+
+    /** Takes the leadership from the job's JobMaster, and waits until the next one runs the job. */
+    public void changeJobMaster() throws Exception {
+        revokeJobMaster();
+        leadership().grantJobMasterLeadership(jobId).get(60, TimeUnit.SECONDS);
+        orphaned = false;
+        awaitRunning();
+    }
+
+    private HaLeadershipControl leadership() {
+        return cluster.getHaLeadershipControl()
+                .orElseThrow(
+                        () -> new AssertionError("Build the cluster with leadership control."));
+    }
+
+    /** Waits until no coordinator of any job in this process commits any more. */
+    public static void awaitNoCommitter() {
+        Awaitility.await("the committers of the jobs are gone")
+                .atMost(DEADLINE)
+                .until(
+                        () ->
+                                Thread.getAllStackTraces().keySet().stream()
+                                        .noneMatch(
+                                                thread ->
+                                                        thread.isAlive()
+                                                                && thread.getName()
+                                                                        .startsWith(
+                                                                                "paimon-committer-")));
+    }
+
     /** Ends the job, whatever it does; for the end of a test. */
     public void cancelIfRunning() {
+        if (orphaned) {
+            return;
+        }
         try {
             if (!status().isGloballyTerminalState()) {
                 cluster.cancelJob(jobId).get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
@@ -296,7 +341,10 @@ public final class RunningJob {
 
     private boolean ended(Predicate<AccessExecutionGraph> predicate) throws Exception {
         AccessExecutionGraph graph = graph();
-        return graph.getState().isGloballyTerminalState() && !predicate.test(graph);
+        if (graph.getState().isGloballyTerminalState() && !predicate.test(graph)) {
+            throw new AssertionError("The job is " + graph.getState() + ": " + failure());
+        }
+        return false;
     }
 
     public AccessExecutionGraph graph() throws Exception {
@@ -339,6 +387,7 @@ public final class RunningJob {
         private final Configuration configuration = new Configuration();
         private final List<Sink> sinks = new ArrayList<>();
         private int parallelism = 2;
+        private int filesPerFile = 1;
         private String restoreFrom;
         private String witness;
 
@@ -368,6 +417,12 @@ public final class RunningJob {
 
         public Builder parallelism(int newParallelism) {
             this.parallelism = newParallelism;
+            return this;
+        }
+
+        /** Each file is reported so many times, under as many names. */
+        public Builder filesPerFile(int copies) {
+            this.filesPerFile = copies;
             return this;
         }
 
@@ -407,19 +462,30 @@ public final class RunningJob {
                     StreamExecutionEnvironment.getExecutionEnvironment(configuration);
             env.setParallelism(parallelism);
             for (Sink sink : sinks) {
-                new FlinkSinkBuilder(sink.table)
-                        .forRowData(
-                                env.addSource(
+                DataStream<RowData> records =
+                        env.addSource(
                                         new LaneSource(sink.scenario.id()),
                                         SOURCE,
-                                        TypeInformation.of(RowData.class)))
-                        .parallelism(parallelism)
-                        .build();
+                                        TypeInformation.of(RowData.class))
+                                .uid(SOURCE + sinks.indexOf(sink));
+                if (filesPerFile == 1) {
+                    new FlinkSinkBuilder(sink.table)
+                            .forRowData(records)
+                            .parallelism(parallelism)
+                            .build();
+                } else {
+                    new ManyFilesSink(sink.table, parallelism, filesPerFile)
+                            .sinkFrom(
+                                    FlinkSinkBuilder.mapToInternalRow(
+                                            records,
+                                            sink.table.rowType(),
+                                            CatalogContext.create(new Options())));
+                }
             }
             JobGraph jobGraph = env.getStreamGraph().getJobGraph();
             if (restoreFrom != null) {
                 jobGraph.setSavepointRestoreSettings(
-                        SavepointRestoreSettings.forPath(restoreFrom, true));
+                        SavepointRestoreSettings.forPath(restoreFrom, false));
             }
             if (witness != null) {
                 JobVertex vertex = new JobVertex("witness");

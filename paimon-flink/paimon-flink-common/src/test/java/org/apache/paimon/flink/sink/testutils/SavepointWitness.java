@@ -17,6 +17,8 @@ import org.apache.flink.runtime.checkpoint.CheckpointFailureReason;
 import org.apache.flink.runtime.checkpoint.CheckpointMetaData;
 import org.apache.flink.runtime.checkpoint.CheckpointMetrics;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.checkpoint.SavepointType;
+import org.apache.flink.runtime.checkpoint.SnapshotType;
 import org.apache.flink.runtime.checkpoint.TaskStateSnapshot;
 import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.runtime.jobgraph.tasks.AbstractInvokable;
@@ -43,7 +45,10 @@ public final class SavepointWitness extends AbstractInvokable {
 
     private static final Map<String, Control> CONTROLS = new ConcurrentHashMap<>();
 
-    private final CountDownLatch cancelled = new CountDownLatch(1);
+    private final CountDownLatch ended = new CountDownLatch(1);
+
+    /** The savepoint that the job stops with. */
+    private volatile long stopSavepoint = -1;
 
     public SavepointWitness(Environment environment) {
         super(environment);
@@ -52,12 +57,12 @@ public final class SavepointWitness extends AbstractInvokable {
     @Override
     public void invoke() throws Exception {
         control().witness = this;
-        cancelled.await();
+        ended.await();
     }
 
     @Override
     public void cancel() {
-        cancelled.countDown();
+        ended.countDown();
     }
 
     private Control control() {
@@ -67,7 +72,11 @@ public final class SavepointWitness extends AbstractInvokable {
     @Override
     public CompletableFuture<Boolean> triggerCheckpointAsync(
             CheckpointMetaData metaData, CheckpointOptions options) {
-        if (options.getCheckpointType().isSavepoint()) {
+        SnapshotType type = options.getCheckpointType();
+        if (type.isSavepoint()) {
+            if (((SavepointType) type).isSynchronous()) {
+                stopSavepoint = metaData.getCheckpointId();
+            }
             control().pending.add(metaData.getCheckpointId());
         } else {
             acknowledge(metaData.getCheckpointId());
@@ -83,6 +92,9 @@ public final class SavepointWitness extends AbstractInvokable {
 
     @Override
     public Future<Void> notifyCheckpointCompleteAsync(long checkpointId) {
+        if (checkpointId == stopSavepoint) {
+            ended.countDown();
+        }
         return CompletableFuture.completedFuture(null);
     }
 

@@ -141,6 +141,12 @@ public final class Scenario implements AutoCloseable {
         awaitEmitted();
     }
 
+    /** These records were emitted before that savepoint by a job in another process. */
+    synchronized void emitElsewhere(long savepointId, int lane, long count) {
+        targets[lane] = count;
+        cut(savepointId, lane, count);
+    }
+
     /** Returns when each lane has reached its target. */
     public void awaitEmitted() {
         Awaitility.await("the sources have emitted what they were told to")

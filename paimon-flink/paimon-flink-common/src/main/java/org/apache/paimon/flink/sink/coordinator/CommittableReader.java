@@ -1,0 +1,79 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.sink.coordinator;
+
+import org.apache.paimon.flink.sink.Committable;
+import org.apache.paimon.flink.sink.CommittableSerializer;
+import org.apache.paimon.io.DataInputDeserializer;
+import org.apache.paimon.table.sink.CommitMessageSerializer;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/**
+ * Decodes the committables of one report where they lie.
+ *
+ * <p>The base's {@link CommittableSerializer} wants each one in an array of its own, and makes
+ * another copy of the message in it: that was a third of all that the coordinator allocated. Here
+ * the message is read from the report itself. What is decoded keeps nothing of the report's array.
+ *
+ * <p>It reads the layout that {@link CommittableLayout} describes and checks, so it serves that
+ * version of the committables only. Not thread-safe; one is made per report.
+ */
+final class CommittableReader {
+
+    private final CommitMessageSerializer messages;
+    private final ByteBuffer report;
+    private final CommittableLayout layout;
+    private final OneMessage input = new OneMessage();
+
+    CommittableReader(byte[] report, CommitMessageSerializer messages) {
+        this.messages = messages;
+        this.report = ByteBuffer.wrap(report);
+        this.layout = new CommittableLayout(report);
+    }
+
+    /**
+     * @throws IOException S2: when the bytes there cannot be those of a committable
+     */
+    Committable read(int offset, int length) throws IOException {
+        layout.check(offset, length);
+        int end = offset + length - Integer.BYTES;
+        int from = offset + Long.BYTES;
+        input.begin(report.array(), from, end - from);
+        return new Committable(
+                report.getLong(offset), messages.deserializeList(report.getInt(end), input).get(0));
+    }
+
+    /** The bytes of a message, as the list of one that the base's serializer can read in place. */
+    private static final class OneMessage extends DataInputDeserializer {
+
+        private static final long serialVersionUID = 1L;
+
+        private boolean counted;
+
+        private void begin(byte[] bytes, int offset, int length) {
+            setBuffer(bytes, offset, length);
+            counted = false;
+        }
+
+        @Override
+        public int readInt() throws IOException {
+            if (!counted) {
+                counted = true;
+                return 1;
+            }
+            return super.readInt();
+        }
+    }
+}
