@@ -366,10 +366,19 @@ final class SimulatedJob {
                             if (current[attempt.subtask] == attempt && attempt.alive()) {
                                 attempt.answer = problem == null;
                                 if (problem == null) {
-                                    simulation.oracle().answered(this, checkpointId);
+                                    answered(checkpointId);
                                 }
                             }
                         });
+    }
+
+    private void answered(long checkpointId) {
+        try {
+            simulation.oracle().answered(this, checkpointId);
+        } catch (Violation violation) {
+            // The future that told of it would keep it to itself.
+            simulation.report(violation);
+        }
     }
 
     /** A task that has finished can take no checkpoint any more that still waits for it. */

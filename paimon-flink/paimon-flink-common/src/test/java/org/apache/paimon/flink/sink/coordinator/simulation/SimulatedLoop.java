@@ -39,6 +39,8 @@ final class SimulatedLoop implements EventLoop {
         void entered(SimulatedLoop loop);
 
         void left(SimulatedLoop loop);
+
+        void violated(Violation violation);
     }
 
     final int number;
@@ -130,6 +132,9 @@ final class SimulatedLoop implements EventLoop {
     private void run(String name, Action action) {
         try {
             action.run();
+        } catch (Violation violation) {
+            // Not the coordinator's to deal with.
+            listener.violated(violation);
         } catch (Throwable failure) {
             if (!process.alive()) {
                 return;

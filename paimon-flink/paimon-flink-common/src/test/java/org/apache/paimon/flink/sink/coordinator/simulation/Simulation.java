@@ -53,6 +53,9 @@ final class Simulation implements AutoCloseable {
     private int jobCount;
     private SimulatedJob job;
 
+    /** What was found where it could not be thrown. */
+    private Violation reported;
+
     Simulation(RunConfig config, Function<Simulation, SimulatedTable> tables) {
         this.config = config;
         this.table = tables.apply(this);
@@ -121,6 +124,11 @@ final class Simulation implements AutoCloseable {
                             @Override
                             public void left(SimulatedLoop left) {
                                 process.running(null);
+                            }
+
+                            @Override
+                            public void violated(Violation violation) {
+                                report(violation);
                             }
                         });
         process.loops.add(loop);
@@ -214,8 +222,21 @@ final class Simulation implements AutoCloseable {
         while (faults.takeCrash()) {
             jobManagerDies(false);
         }
-        oracle.look();
+        look();
         return true;
+    }
+
+    void report(Violation violation) {
+        if (reported == null) {
+            reported = violation;
+        }
+    }
+
+    private void look() {
+        if (reported != null) {
+            throw reported;
+        }
+        oracle.look();
     }
 
     private boolean tryExecute(Step step) {
@@ -585,8 +606,13 @@ final class Simulation implements AutoCloseable {
 
     private boolean expire(int retained) {
         // A table keeps the newest snapshot of a job that runs on it, or the base commits again.
-        long own = oracle.newestSnapshot(job.history.user);
-        long keep = own == 0 ? retained : Math.max(retained, oracle.latestSnapshot() - own + 1);
+        long oldest = oldestNeeded(job.history.user, oracle.latestSnapshot());
+        for (SimulatedLoop loop : loops) {
+            if (!loop.terminated() && loop.user != null) {
+                oldest = oldestNeeded(loop.user, oldest);
+            }
+        }
+        long keep = Math.max(retained, oracle.latestSnapshot() - oldest + 1);
         try {
             table.expireAllBut((int) keep);
         } catch (Exception e) {
@@ -594,6 +620,11 @@ final class Simulation implements AutoCloseable {
         }
         oracle.expired();
         return true;
+    }
+
+    private long oldestNeeded(String user, long oldest) {
+        long newest = oracle.newestSnapshot(user);
+        return newest == 0 ? oldest : Math.min(newest, oldest);
     }
 
     private boolean anotherCommits() {
@@ -646,7 +677,7 @@ final class Simulation implements AutoCloseable {
     private void recover() {
         for (int attempt = 0; attempt < PATIENCE; attempt++) {
             drain(-1, 1);
-            oracle.look();
+            look();
             if (job.restart()) {
                 continue;
             }
