@@ -60,6 +60,7 @@ public final class Benchmark {
         }
         Benchmark benchmark = new Benchmark(options, System.err);
         benchmark.run();
+        benchmark.compareSizes();
         if (options.json()) {
             System.out.println(benchmark.json());
         } else {
@@ -152,6 +153,19 @@ public final class Benchmark {
                             .computeIfAbsent(parts[1], k -> new double[] {Double.NaN, Double.NaN});
             double value = Double.parseDouble(parts[2]);
             pair[jar] = Double.isNaN(pair[jar]) ? value : Math.min(pair[jar], value);
+        }
+    }
+
+    /** How the time of a restore grows when the writers become ten times as many. */
+    private void compareSizes() {
+        Map<String, double[]> few = values.get("restore\t1000 writers, 1 files");
+        Map<String, double[]> many = values.get("restore\t10000 writers, 1 files");
+        if (few != null && many != null) {
+            double[] a = few.get("restore CPU ms");
+            double[] b = many.get("restore CPU ms");
+            Map<String, double[]> growth = new LinkedHashMap<>();
+            growth.put("times the CPU time", new double[] {b[0] / a[0], b[1] / a[1]});
+            values.put("restore\t10000 instead of 1000 writers", growth);
         }
     }
 

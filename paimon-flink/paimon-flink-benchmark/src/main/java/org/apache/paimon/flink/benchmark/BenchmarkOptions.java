@@ -34,6 +34,7 @@ final class BenchmarkOptions {
                             "serializer",
                             "tag",
                             "frame",
+                            "writer",
                             "job",
                             "recovery"));
 

@@ -64,7 +64,7 @@ final class FrameProbe {
             long start = System.nanoTime();
             resetPeak();
             runner.checkpoint(job);
-            results.add(report, "files that arrived", arrived(files));
+            results.add(report, "share that arrived", arrived(files));
             results.add(report, "seconds", (System.nanoTime() - start) / 1e9);
             results.add(report, "highest heap MB", peak());
 
@@ -83,16 +83,15 @@ final class FrameProbe {
             start = System.nanoTime();
             resetPeak();
             job = runner.submit(job(), last);
-            // The writer keeps what was reported before a checkpoint until the next one after it.
-            results.add(replay, "files that arrived", arrived((long) files * savepoints));
+            results.add(replay, "share that arrived", arrived((long) files * savepoints));
             results.add(replay, "seconds", (System.nanoTime() - start) / 1e9);
             results.add(replay, "highest heap MB", peak());
             runner.cancel(job);
         }
     }
 
-    private static long arrived(long expected) {
-        return handOver.arrivedWithin(expected, PATIENCE_MILLIS);
+    private static double arrived(long expected) {
+        return (double) handOver.arrivedWithin(expected, PATIENCE_MILLIS) / expected;
     }
 
     private static StreamExecutionEnvironment job() throws Exception {

@@ -23,6 +23,7 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.connector.datagen.source.DataGeneratorSource;
 import org.apache.flink.core.execution.CheckpointType;
 import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.runtime.execution.ExecutionState;
 import org.apache.flink.runtime.executiongraph.AccessExecutionGraph;
 import org.apache.flink.runtime.executiongraph.AccessExecutionVertex;
 import org.apache.flink.runtime.jobgraph.JobGraph;
@@ -162,10 +163,12 @@ final class JobRunner implements AutoCloseable {
                                     ? "no reason known"
                                     : graph.getFailureInfo().getExceptionAsString()));
         }
+        if (graph.getState() != JobStatus.RUNNING) {
+            return -1;
+        }
         int restarts = 0;
         for (AccessExecutionVertex vertex : graph.getAllExecutionVertices()) {
-            if (vertex.getExecutionState()
-                    != org.apache.flink.runtime.execution.ExecutionState.RUNNING) {
+            if (vertex.getExecutionState() != ExecutionState.RUNNING) {
                 return -1;
             }
             restarts += vertex.getCurrentExecutionAttempt().getAttemptNumber();

@@ -89,7 +89,7 @@ final class Plan {
         }
         boolean full = extent == Extent.FULL;
         cases.add(new Case("frame", 7_000, "files=50000", "savepoints=" + (full ? 20 : 3)));
-        cases.add(new Case("job", 2_000, "turns=" + (full ? 4 : 1), "seconds=" + (full ? 20 : 8)));
+        cases.add(new Case("job", 2_000, "turns=" + (full ? 6 : 2), "seconds=" + (full ? 10 : 6)));
         cases.add(new Case("recovery", 2_000, "turns=" + (full ? 5 : 2)));
         return cases;
     }

@@ -15,7 +15,9 @@ package org.apache.paimon.flink.benchmark;
 import org.apache.paimon.data.InternalRow;
 import org.apache.paimon.flink.sink.Committable;
 
+import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
+import org.apache.flink.runtime.checkpoint.SavepointType;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.operators.coordination.OperatorEvent;
 import org.apache.flink.runtime.operators.coordination.OperatorEventDispatcher;
@@ -74,6 +76,14 @@ final class RecordedWriter implements AutoCloseable {
         OperatorSubtaskState state = harness.snapshot(checkpointId, checkpointId);
         harness.getOutput().clear();
         return state;
+    }
+
+    /** Takes a savepoint. */
+    void savepoint(long checkpointId) throws Exception {
+        harness.prepareSnapshotPreBarrier(checkpointId);
+        harness.snapshotWithLocalState(
+                checkpointId, checkpointId, SavepointType.savepoint(SavepointFormatType.CANONICAL));
+        harness.getOutput().clear();
     }
 
     void complete(long checkpointId) throws Exception {

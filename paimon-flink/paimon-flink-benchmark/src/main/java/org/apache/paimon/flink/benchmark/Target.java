@@ -18,6 +18,12 @@ import java.util.List;
 /** What a value of this distribution may be, compared with the other jar's. */
 final class Target {
 
+    /** File system calls of one tag. */
+    private static final double MOST_CALLS = 16;
+
+    /** What two equal whole jobs differ by. */
+    private static final double NOISE = 0.05;
+
     private static final List<Target> ALL =
             Arrays.asList(
                     new Target("heap", "heap held per file", 0.45),
@@ -55,6 +61,30 @@ final class Target {
         }
         if (measure.equals("checkpoint") && metric.equals("loop CPU ms")) {
             return verdict(ours < 1_000, "< 10 % of 10 s");
+        }
+        if (metric.equals("times the CPU time")) {
+            return verdict(ours <= 12, "<= 12");
+        }
+        if (measure.equals("tag") && metric.endsWith("calls")) {
+            return verdict(ours <= MOST_CALLS, "constant, <= " + MOST_CALLS);
+        }
+        if (measure.equals("frame") && metric.startsWith("share")) {
+            return verdict(ours == 1, "all");
+        }
+        if (measure.equals("writer") && caseName.contains("on/off")) {
+            return verdict(ours <= 1 + NOISE, "1.00 within " + NOISE);
+        }
+        if (measure.equals("job")
+                && caseName.contains("on/off")
+                && !metric.equals("synchronous part")) {
+            return metric.equals("records/s")
+                    ? verdict(ours >= 1 - NOISE, "1.00 within " + NOISE)
+                    : verdict(ours <= 1 + NOISE, "1.00 within " + NOISE);
+        }
+        if (measure.equals("job") && caseName.startsWith("on, coordinator/operator")) {
+            return metric.equals("records/s")
+                    ? verdict(ours >= 1 - NOISE, "not slower, within " + NOISE)
+                    : verdict(ours <= 1 + NOISE, "not slower, within " + NOISE);
         }
         return "reported";
     }

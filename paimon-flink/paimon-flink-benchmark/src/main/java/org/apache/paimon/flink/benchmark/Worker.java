@@ -80,6 +80,9 @@ public final class Worker {
             case "job":
                 JobProbe.runJobs(number("turns"), number("seconds"), directory, results);
                 return;
+            case "writer":
+                JobProbe.runWriter(number("savepoints"), directory, results);
+                return;
             case "recovery":
                 JobProbe.runRecovery(number("turns"), directory, results);
                 return;

@@ -166,6 +166,11 @@ final class CommittableLayout {
         return length;
     }
 
+    /** Of the committable that was checked last. */
+    long checkpointId() {
+        return in.getLong(start);
+    }
+
     private int position() {
         return in.position() - start;
     }

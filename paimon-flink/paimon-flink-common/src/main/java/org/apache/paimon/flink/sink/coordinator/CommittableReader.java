@@ -18,7 +18,6 @@ import org.apache.paimon.io.DataInputDeserializer;
 import org.apache.paimon.table.sink.CommitMessageSerializer;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 
 /**
  * Decodes the committables of one report where they lie.
@@ -33,13 +32,13 @@ import java.nio.ByteBuffer;
 final class CommittableReader {
 
     private final CommitMessageSerializer messages;
-    private final ByteBuffer report;
+    private final byte[] report;
     private final CommittableLayout layout;
     private final OneMessage input = new OneMessage();
 
     CommittableReader(byte[] report, CommitMessageSerializer messages) {
         this.messages = messages;
-        this.report = ByteBuffer.wrap(report);
+        this.report = report;
         this.layout = new CommittableLayout(report);
     }
 
@@ -50,9 +49,10 @@ final class CommittableReader {
         layout.check(offset, length);
         int end = offset + length - Integer.BYTES;
         int from = offset + Long.BYTES;
-        input.begin(report.array(), from, end - from);
+        input.begin(report, from, end - from);
         return new Committable(
-                report.getLong(offset), messages.deserializeList(report.getInt(end), input).get(0));
+                layout.checkpointId(),
+                messages.deserializeList(CommitMessageSerializer.CURRENT_VERSION, input).get(0));
     }
 
     /** The bytes of a message, as the list of one that the base's serializer can read in place. */

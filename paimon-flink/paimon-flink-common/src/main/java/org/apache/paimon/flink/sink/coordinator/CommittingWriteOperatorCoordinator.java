@@ -255,8 +255,9 @@ public class CommittingWriteOperatorCoordinator
 
     @Override
     public void handleEventFromOperator(int subtask, int attemptNumber, OperatorEvent event) {
+        // A name of its own for each event would be a good part of all that an event costs here.
         run(
-                "event of subtask " + subtask,
+                "event of a writer",
                 () -> {
                     if (!(event instanceof WriterEvent)) {
                         throw new IllegalArgumentException(

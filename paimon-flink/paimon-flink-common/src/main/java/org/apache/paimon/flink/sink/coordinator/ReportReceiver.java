@@ -200,6 +200,9 @@ final class ReportReceiver {
             if (event.part() == null) {
                 throw problem(event, "the event carries no bytes.");
             }
+            if (series == null && event.last()) {
+                return received(event, event.part());
+            }
             if (series == null) {
                 series = new PartSeries(event);
             } else if (!series.continuedBy(event)) {
@@ -217,15 +220,28 @@ final class ReportReceiver {
             PartSeries complete = series;
             series = null;
             try {
-                return EncodedReport.received(event.version(), complete.join());
+                return received(event, complete.join());
             } catch (IOException e) {
-                throw new ReportProtocolException(
-                        subtask,
-                        attempt,
-                        event.checkpointId(),
-                        "its report cannot be decoded. " + e.getMessage(),
-                        e);
+                throw undecodable(event, e);
             }
+        }
+
+        private EncodedReport received(WriterEvent event, byte[] bytes)
+                throws ReportProtocolException {
+            try {
+                return EncodedReport.received(event.version(), bytes);
+            } catch (IOException e) {
+                throw undecodable(event, e);
+            }
+        }
+
+        private ReportProtocolException undecodable(WriterEvent event, IOException cause) {
+            return new ReportProtocolException(
+                    subtask,
+                    attempt,
+                    event.checkpointId(),
+                    "its report cannot be decoded. " + cause.getMessage(),
+                    cause);
         }
 
         private ReportProtocolException problem(WriterEvent event, String problem) {
