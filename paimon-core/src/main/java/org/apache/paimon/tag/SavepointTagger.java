@@ -162,8 +162,27 @@ public final class SavepointTagger {
         return created;
     }
 
-    /** Takes note that a savepoint stays untagged because its snapshot is gone (T10). */
-    public void snapshotGone(long savepointId) {
+    /**
+     * Settles a savepoint whose snapshot was not found: it may have been tagged before it went (T4,
+     * T6). If not, it stays untagged (T10).
+     *
+     * @return the owned tag's name, or empty when there is none
+     * @throws SavepointTagException when the file system failed so that it is not known whether
+     *     there is a tag, or when a callback failed; to be called again
+     */
+    public Optional<String> keepTag(long savepointId) {
+        for (String name : names(savepointId)) {
+            Optional<Tag> tag = readOwn(name, savepointId);
+            if (tag.isPresent()) {
+                tellCreation(name, tag.get());
+                return Optional.of(name);
+            }
+        }
+        snapshotGone(savepointId);
+        return Optional.empty();
+    }
+
+    private void snapshotGone(long savepointId) {
         statistics.countSnapshotGone();
         LOG.warn(
                 "Savepoint {} of commit user {} stays untagged: its snapshot is gone, or was not "
@@ -311,18 +330,8 @@ public final class SavepointTagger {
     public boolean deleteTag(long savepointId) {
         boolean deleted = false;
         for (String name : names(savepointId)) {
-            Optional<Tag> tag;
-            try {
-                tag = read(name);
-            } catch (SavepointTagException unreadable) {
-                contentOf(tagManager.tagPath(name), unreadable);
-                LOG.warn(
-                        "Leaving a tag alone that may be of savepoint {}.",
-                        savepointId,
-                        unreadable);
-                continue;
-            }
-            if (tag.isPresent() && isOwn(savepointId, tag.get())) {
+            Optional<Tag> tag = readOwn(name, savepointId);
+            if (tag.isPresent()) {
                 deleteFile(name);
                 deleted = true;
                 statistics.countDeleted();
@@ -357,16 +366,6 @@ public final class SavepointTagger {
     //  Names and ownership
     // ------------------------------------------------------------------------
 
-    /** Name of the owned tag of a savepoint, if it exists. */
-    public Optional<String> ownedTag(long savepointId) {
-        for (String name : names(savepointId)) {
-            if (read(name).filter(tag -> isOwn(savepointId, tag)).isPresent()) {
-                return Optional.of(name);
-            }
-        }
-        return Optional.empty();
-    }
-
     /** The names that the tag of a savepoint may have, the preferred one first. */
     private List<String> names(long savepointId) {
         String plain = TAG_PREFIX + savepointId;
@@ -377,6 +376,17 @@ public final class SavepointTagger {
     private boolean isOwn(long savepointId, Snapshot snapshotOrTag) {
         return commitUser.equals(snapshotOrTag.commitUser())
                 && snapshotOrTag.commitIdentifier() == savepointId;
+    }
+
+    /** The owned tag under a name. A file that is no tag is nobody's here, and left alone. */
+    private Optional<Tag> readOwn(String name, long savepointId) {
+        try {
+            return read(name).filter(tag -> isOwn(savepointId, tag));
+        } catch (SavepointTagException unreadable) {
+            contentOf(tagManager.tagPath(name), unreadable);
+            LOG.warn("Leaving a tag alone that may be of savepoint {}.", savepointId, unreadable);
+            return Optional.empty();
+        }
     }
 
     /** A tag as its file has it now, or empty when there is no such file. */

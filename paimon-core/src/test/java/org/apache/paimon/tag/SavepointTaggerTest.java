@@ -91,8 +91,6 @@ class SavepointTaggerTest {
 
         assertThat(fixture.tags()).containsExactly("savepoint-2");
         assertThat(tags.getOrThrow("savepoint-2").trimToSnapshot()).isEqualTo(savepoint);
-        assertThat(tagger.ownedTag(2)).contains("savepoint-2");
-        assertThat(tagger.ownedTag(3)).isEmpty();
         assertThat(callbacks.journal()).containsExactly("created savepoint-2@2 #1");
         assertThat(tagger.statistics().created()).isEqualTo(1);
 
@@ -185,7 +183,7 @@ class SavepointTaggerTest {
         assertThat(callbacks.journal()).containsExactly("created savepoint-1-2d3c4b5a@2 #2");
         assertThat(tagger.statistics().collisions()).isEqualTo(1);
         assertThat(tagger.statistics().created()).isEqualTo(1);
-        assertThat(tagger.ownedTag(1)).contains("savepoint-1-2d3c4b5a");
+        assertThat(tagger.keepTag(1)).contains("savepoint-1-2d3c4b5a");
     }
 
     @Test
@@ -195,7 +193,7 @@ class SavepointTaggerTest {
         Snapshot two = fixture.commit(ME, 2, 2);
         tags.createTag(two, "savepoint-1", null, Collections.emptyList(), false);
 
-        assertThat(tagger.ownedTag(1)).isEmpty();
+        assertThat(tagger.keepTag(1)).isEmpty();
         assertThat(tagger.createTag(1, one)).contains("savepoint-1-2d3c4b5a");
         assertThat(tagger.deleteTag(1)).isTrue();
         assertThat(fixture.tags()).containsExactly("savepoint-1");
@@ -425,8 +423,43 @@ class SavepointTaggerTest {
         assertThat(fixture.tags()).isEmpty();
         assertThat(callbacks.journal()).isEmpty();
         assertThat(tagger.statistics().snapshotsGone()).isEqualTo(1);
-        tagger.snapshotGone(7);
+        assertThat(tagger.keepTag(1)).isEmpty();
         assertThat(tagger.statistics().snapshotsGone()).isEqualTo(2);
+    }
+
+    @Test
+    @DisplayName("T4, T6: a savepoint that was tagged before its snapshot went has what it needs")
+    void taggedBeforeTheSnapshotWent() throws Exception {
+        tagger.createTag(1, fixture.commit(ME, 1, 1));
+        fixture.commit(ME, 2, 2);
+        fixture.expireAllBut(1);
+
+        assertThat(tagger.keepTag(1)).contains("savepoint-1");
+
+        assertThat(callbacks.journal())
+                .containsExactly("created savepoint-1@1 #1", "created savepoint-1@1 #2");
+        assertThat(tagger.statistics().snapshotsGone()).isZero();
+        assertThat(fixture.idsAtTag("savepoint-1")).containsExactly(1);
+    }
+
+    @Test
+    @DisplayName("T10, A8: whether there is a tag cannot be told, so the job fails and tries again")
+    void tagCannotBeRead() throws Exception {
+        tagger.createTag(1, fixture.commit(ME, 1, 1));
+        fixture.fileIO()
+                .hook(
+                        (call, path) -> {
+                            if (call == CountingFileIO.Call.OPEN) {
+                                throw new IOException("storage is away");
+                            }
+                        });
+
+        assertThatThrownBy(() -> tagger.keepTag(1))
+                .isInstanceOf(SavepointTagException.class)
+                .hasMessageContaining("Cannot read tag savepoint-1");
+
+        fixture.fileIO().clearHook();
+        assertThat(tagger.keepTag(1)).contains("savepoint-1");
     }
 
     @Test
@@ -619,7 +652,7 @@ class SavepointTaggerTest {
         // again, as after a crash
         assertThat(tagger.createTag(1, savepoint)).isEqualTo(created);
 
-        assertThatThrownBy(() -> tagger.ownedTag(1)).isInstanceOf(SavepointTagException.class);
+        assertThat(tagger.keepTag(1)).isEqualTo(created);
         // A1: whose it is cannot be told, so only the other one is ours
         assertThat(tagger.deleteTag(1)).isTrue();
         assertThat(fixture.fileIO().readFileUtf8(path)).isEqualTo(content);

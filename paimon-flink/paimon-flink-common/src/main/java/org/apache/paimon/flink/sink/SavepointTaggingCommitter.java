@@ -260,10 +260,13 @@ public class SavepointTaggingCommitter implements Committer<Committable, Manifes
         tag(savepointId, snapshot);
     }
 
+    /** Writers replay for a while what was committed, which lies before the anchor then. */
     private Optional<Snapshot> findRestored(long savepointId) {
-        return restoredAnchor == NO_ANCHOR
-                ? ownSnapshots.find(savepointId)
-                : ownSnapshots.findAfter(restoredAnchor, savepointId);
+        Optional<Snapshot> snapshot =
+                restoredAnchor == NO_ANCHOR
+                        ? Optional.empty()
+                        : ownSnapshots.findAfter(restoredAnchor, savepointId);
+        return snapshot.isPresent() ? snapshot : ownSnapshots.find(savepointId);
     }
 
     private static boolean marked(Snapshot snapshot) {
@@ -275,7 +278,7 @@ public class SavepointTaggingCommitter implements Committer<Committable, Manifes
         if (snapshot.isPresent()) {
             tagger.createTag(savepointId, snapshot.get());
         } else {
-            tagger.snapshotGone(savepointId);
+            tagger.keepTag(savepointId);
         }
         savepoints.remove(savepointId);
     }

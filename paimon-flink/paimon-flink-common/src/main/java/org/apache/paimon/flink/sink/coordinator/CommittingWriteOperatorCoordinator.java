@@ -292,7 +292,8 @@ public class CommittingWriteOperatorCoordinator
     }
 
     private void recoverIfReplayed() throws Exception {
-        if (state != State.RESTORING || !ledger.replaysComplete()) {
+        // A7: nothing can have completed before the recovery, so a life that ends leaves it alone.
+        if (state != State.RESTORING || closing || !ledger.replaysComplete()) {
             return;
         }
         committer.recover(restoredCheckpointId, ledger.recover());

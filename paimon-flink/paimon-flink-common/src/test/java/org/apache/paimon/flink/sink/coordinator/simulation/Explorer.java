@@ -33,6 +33,7 @@ final class Explorer {
         long schedules;
         long steps;
         long failed;
+        long lastFailedSeed;
         long knownLimits;
         long nanos;
 
@@ -72,6 +73,7 @@ final class Explorer {
             }
             if (outcome.violation != null) {
                 failed++;
+                lastFailedSeed = seed;
                 if (failures.size() < keep) {
                     failures.add(new Failure(seed, outcome));
                 }
@@ -121,7 +123,7 @@ final class Explorer {
         List<Throwable> broken = new ArrayList<>();
         for (int i = 0; i < threads; i++) {
             Thread worker =
-                    new Thread(
+                    Turns.newThread(
                             () -> {
                                 try {
                                     work(firstSeed, schedules, start, end, next, report, progress);
@@ -130,8 +132,7 @@ final class Explorer {
                                         broken.add(t);
                                     }
                                 }
-                            },
-                            "simulation-" + i);
+                            });
             worker.start();
             workers.add(worker);
         }

@@ -31,7 +31,7 @@ class FoundBySimulationTest {
                 .then(StepKind.JOB_MANAGER_DIES)
                 .then(StepKind.MAIN)
                 .then(StepKind.MAIN)
-                .then(StepKind.RPC, 0, 0)
+                .then(StepKind.RPC)
                 .then(StepKind.RPC, 1, 0)
                 .then(StepKind.LOOP)
                 .then(StepKind.LOOP)
@@ -85,6 +85,60 @@ class FoundBySimulationTest {
                 .then(StepKind.LOSE_EVENT)
                 .then(StepKind.DRAIN)
                 .then(StepKind.CHECKPOINT)
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("E3: a writer that waits may be told of its commit after a later one")
+    void answerAfterALaterCommit() throws Exception {
+        scenario(Mode.LEGAL, 5)
+                .then(StepKind.DRAIN_WITHOUT)
+                .then(StepKind.RPC)
+                .then(StepKind.FINISH)
+                .then(StepKind.RPC)
+                .then(StepKind.RPC)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.DRAIN_WITHOUT, 1, 0)
+                .then(StepKind.STOP)
+                .then(StepKind.WRITE, 4, 0)
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("A7: a canceled job whose coordinator has not begun commits nothing any more")
+    void canceledBeforeItBegan() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.DRAIN)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.WRITE)
+                .then(StepKind.DRAIN)
+                .then(StepKind.RESCALE)
+                .then(StepKind.MAIN)
+                .then(StepKind.RPC)
+                .then(StepKind.RPC)
+                .then(StepKind.RPC)
+                .then(StepKind.FRESH_JOB)
+                .then(StepKind.CLOSED, 5, 0)
+                .then(StepKind.ANOTHER_COMMITS)
+                .then(StepKind.EXPIRE)
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("T1, W1: a savepoint is found again whose replay was lost after its commit")
+    void replayOfACommittedSavepointLost() throws Exception {
+        scenario(Mode.HOSTILE, 1)
+                .then(StepKind.DRAIN)
+                .then(StepKind.WRITE)
+                .then(StepKind.SAVEPOINT)
+                .then(StepKind.DRAIN)
+                .then(StepKind.RESTORE_SAVEPOINT)
+                .then(StepKind.COMMIT_FAILS, 0, 1)
+                .then(StepKind.DRAIN)
+                .then(StepKind.RESCALE)
+                .then(StepKind.DRAIN_WITHOUT)
+                .then(StepKind.LOSE_EVENT)
+                .then(StepKind.LOSE_EVENT)
                 .keepsItsPromises();
     }
 }

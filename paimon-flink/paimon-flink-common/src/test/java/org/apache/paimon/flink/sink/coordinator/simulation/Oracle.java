@@ -12,6 +12,8 @@
 
 package org.apache.paimon.flink.sink.coordinator.simulation;
 
+import org.apache.paimon.tag.SavepointTagStatistics;
+
 import java.nio.channels.ClosedByInterruptException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -67,6 +69,8 @@ final class Oracle {
 
     private Map<String, SimulatedTable.TagView> tags = new HashMap<>();
 
+    private final List<WatchedTagger> taggers = new ArrayList<>();
+
     /** Savepoints whose tag stayed although they were aborted: what is known and documented. */
     private int knownLimits;
 
@@ -83,6 +87,11 @@ final class Oracle {
     // ------------------------------------------------------------------------
     //  What happens
     // ------------------------------------------------------------------------
+
+    /** Looks from now on whether this tagger gives savepoints up without need. */
+    void watch(String user, SavepointTagStatistics statistics) {
+        taggers.add(new WatchedTagger(user, statistics));
+    }
 
     int newFile() {
         if (files == reportOf.length) {
@@ -114,7 +123,9 @@ final class Oracle {
         look();
         Checkpoint checkpoint = job.history.checkpoint(checkpointId);
         BitSet expected = checkpoint.holds();
-        if (!expected.equals(contentOf(job.history.user, latest()))) {
+        BitSet missing = (BitSet) expected.clone();
+        missing.andNot(contentOf(job.history.user, latest()));
+        if (!missing.isEmpty()) {
             throw new Violation(
                     "T2, E3: the coordinator said that "
                             + checkpoint
@@ -280,6 +291,32 @@ final class Oracle {
     // ------------------------------------------------------------------------
 
     void look() {
+        lookAtTheNewest();
+        for (WatchedTagger tagger : taggers) {
+            if (tagger.hasGivenUp()) {
+                checkGone(tagger.user);
+            }
+        }
+    }
+
+    /** T10: only what is neither there nor tagged, or should not be, may be called gone. */
+    private void checkGone(String user) {
+        for (Checkpoint checkpoint : all(user).values()) {
+            boolean lost = checkpoint.snapshotId > 0 && !exists(checkpoint.snapshotId);
+            if (checkpoint.type.savepoint()
+                    && tagOf(user, checkpoint.id) == null
+                    && (lost || checkpoint.abortForgotten)) {
+                return;
+            }
+        }
+        throw new Violation(
+                "T10: a savepoint of "
+                        + user
+                        + " was said to have lost its snapshot, but all are there or tagged: "
+                        + all(user).values());
+    }
+
+    private void lookAtTheNewest() {
         try {
             List<SimulatedTable.SnapshotView> snapshots = table.newSnapshots();
             if (table.tagsChanged()) {
@@ -589,5 +626,25 @@ final class Oracle {
 
     Checkpoint checkpointOf(String user, long id) {
         return all(user).get(id);
+    }
+
+    /** What a tagger counts of the savepoints that it gives up. */
+    private static final class WatchedTagger {
+
+        private final String user;
+        private final SavepointTagStatistics statistics;
+        private long gone;
+
+        private WatchedTagger(String user, SavepointTagStatistics statistics) {
+            this.user = user;
+            this.statistics = statistics;
+        }
+
+        /** Whether it has given one up since the last call. */
+        private boolean hasGivenUp() {
+            long before = gone;
+            gone = statistics.snapshotsGone();
+            return gone > before;
+        }
     }
 }

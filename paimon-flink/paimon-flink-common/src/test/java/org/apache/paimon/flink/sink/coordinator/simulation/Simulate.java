@@ -95,6 +95,7 @@ public final class Simulate {
                 threads,
                 real ? "a real" : "an in-memory");
         long[] told = {0};
+        long[] failuresTold = {0};
         Explorer.Report report =
                 new Explorer(mode, real ? RealTable::start : Simulation::inMemory, threads)
                         .explore(
@@ -102,6 +103,11 @@ public final class Simulate {
                                 schedules,
                                 minutes,
                                 soFar -> {
+                                    if (soFar.failed > failuresTold[0]) {
+                                        failuresTold[0] = soFar.failed;
+                                        System.err.println(
+                                                "  broken by seed " + soFar.lastFailedSeed);
+                                    }
                                     if (soFar.nanos - told[0] >= PROGRESS_NANOS) {
                                         told[0] = soFar.nanos;
                                         System.err.println("  " + summary(mode, soFar));

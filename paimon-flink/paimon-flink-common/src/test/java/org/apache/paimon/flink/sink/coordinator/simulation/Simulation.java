@@ -171,17 +171,20 @@ final class Simulation implements AutoCloseable {
                         org.apache.paimon.manifest.ManifestCommittable>
                 committer = new FailingCommitter(table.committer(context), this, loop);
         if (config.autoTag) {
+            SavepointTagger tagger =
+                    new SavepointTagger(
+                            context.commitUser(),
+                            table.snapshotManager(),
+                            table.tagManager(),
+                            table::tagDeletion,
+                            Collections::emptyList,
+                            null);
+            oracle.watch(context.commitUser(), tagger.statistics());
             committer =
                     new SavepointTaggingCommitter(
                             committer,
                             ownSnapshots,
-                            new SavepointTagger(
-                                    context.commitUser(),
-                                    table.snapshotManager(),
-                                    table.tagManager(),
-                                    table::tagDeletion,
-                                    Collections::emptyList,
-                                    null),
+                            tagger,
                             SavepointTaggingCommitter.RestoredTags.MARKED,
                             context.stateStore());
         }

@@ -12,8 +12,6 @@
 
 package org.apache.paimon.flink.sink.coordinator.simulation;
 
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 
 /**
@@ -23,14 +21,6 @@ import java.util.concurrent.Semaphore;
  * <p>It makes a commit hang, or a coordinator wait for its predecessor, inside the real call.
  */
 final class Strand {
-
-    private static final ExecutorService THREADS =
-            Executors.newCachedThreadPool(
-                    task -> {
-                        Thread thread = new Thread(task, "simulation-strand");
-                        thread.setDaemon(true);
-                        return thread;
-                    });
 
     private static final ThreadLocal<Strand> CURRENT = new ThreadLocal<>();
 
@@ -56,7 +46,7 @@ final class Strand {
     void resume() {
         if (!begun) {
             begun = true;
-            THREADS.execute(this::run);
+            Turns.execute(this::run);
         } else {
             strandTurn.release();
         }
