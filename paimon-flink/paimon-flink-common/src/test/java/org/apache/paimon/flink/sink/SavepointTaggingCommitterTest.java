@@ -298,6 +298,46 @@ class SavepointTaggingCommitterTest {
     }
 
     @Test
+    @DisplayName("T4: a savepoint that was settled before the restored checkpoint raises no alarm")
+    void replayOfATaggedSavepoint() throws Exception {
+        start();
+        ManifestCommittable savepoint = committable(1, 1);
+        committer.savepoint(1);
+        committer.commit(Arrays.asList(savepoint, committable(2, 2)));
+        committer.snapshotState();
+        fixture.expireAllBut(1);
+
+        restart(SavepointTaggingCommitter.RestoredTags.MARKED);
+        committer.savepoint(1);
+        committer.filterAndCommit(Collections.singletonList(savepoint), true, false);
+
+        assertThat(fixture.idsAtTag("savepoint-1")).containsExactly(1);
+        assertThat(tagger.statistics().snapshotsGone()).isZero();
+        assertThat(committer.pendingSavepoints()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("T1: a savepoint without its tag is found also before the restored anchor")
+    void untaggedBeforeTheAnchor() throws Exception {
+        start();
+        ManifestCommittable savepoint = committable(1, 1);
+        hooks.after(
+                identifier -> {
+                    throw new IOException("crash");
+                });
+        committer.savepoint(1);
+        assertThatThrownBy(() -> committer.commit(Collections.singletonList(savepoint)))
+                .hasMessage("crash");
+        committer.snapshotState();
+
+        restart(SavepointTaggingCommitter.RestoredTags.MARKED);
+        committer.savepoint(1);
+        committer.filterAndCommit(Collections.singletonList(savepoint), true, false);
+
+        assertThat(fixture.idsAtTag("savepoint-1")).containsExactly(1);
+    }
+
+    @Test
     @DisplayName("T10: the restored anchor spares the search: reads do not grow with the table")
     void looksBehindTheAnchor() throws Exception {
         start();

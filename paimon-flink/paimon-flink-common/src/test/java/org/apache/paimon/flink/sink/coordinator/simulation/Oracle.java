@@ -302,10 +302,9 @@ final class Oracle {
     /** T10: only what is neither there nor tagged, or should not be, may be called gone. */
     private void checkGone(String user) {
         for (Checkpoint checkpoint : all(user).values()) {
-            boolean lost = checkpoint.snapshotId > 0 && !exists(checkpoint.snapshotId);
-            if (checkpoint.type.savepoint()
-                    && tagOf(user, checkpoint.id) == null
-                    && (lost || checkpoint.abortForgotten)) {
+            boolean needsNone = checkpoint.abortForgotten || checkpoint.broken;
+            boolean gone = checkpoint.snapshotId == 0 ? needsNone : !exists(checkpoint.snapshotId);
+            if (checkpoint.type.savepoint() && gone && tagOf(user, checkpoint.id) == null) {
                 return;
             }
         }

@@ -381,11 +381,15 @@ final class SimulatedJob {
         }
     }
 
-    /** A task that has finished can take no checkpoint any more that still waits for it. */
+    /**
+     * A task that has finished can take no checkpoint any more that still waits for it. Should the
+     * abort be forgotten, all that the task has written is in the checkpoint.
+     */
     private void declineWhatItMissed(Attempt attempt) {
         for (Checkpoint checkpoint : new ArrayList<>(pending)) {
             if (checkpoint.takesPart[attempt.subtask]
                     && checkpoint.before[attempt.subtask] == null) {
+                checkpoint.before[attempt.subtask] = history.files(attempt.subtask);
                 abort(checkpoint);
             }
         }
