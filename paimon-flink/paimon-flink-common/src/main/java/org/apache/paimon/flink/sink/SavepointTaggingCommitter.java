@@ -140,6 +140,11 @@ public class SavepointTaggingCommitter implements Committer<Committable, Manifes
         }
     }
 
+    /** A7: somebody else has committed this savepoint; its tag may be missing (T3). */
+    public void committedByAnother(long savepointId) {
+        tagRestored(savepointId);
+    }
+
     /** Makes up for the tags of savepoints that were committed without this committer. */
     void tagCommitted() {
         for (Long savepointId : new ArrayList<>(savepoints)) {

@@ -93,10 +93,14 @@ public final class SnapshotCommitter implements AutoCloseable {
                 continue;
             }
             checkNotCancelled(batch);
+            boolean tagged = tagging != null && batch.completeSavepoint();
             if (committedByAnother(batch)) {
+                if (tagged) {
+                    tagging.committedByAnother(batch.checkpointId());
+                }
                 continue;
             }
-            if (tagging != null && batch.completeSavepoint()) {
+            if (tagged) {
                 tagging.savepoint(batch.checkpointId());
             }
             LOG.info("Committing {}.", batch);

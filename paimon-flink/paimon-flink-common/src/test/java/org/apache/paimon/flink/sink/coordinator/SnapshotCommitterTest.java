@@ -19,7 +19,9 @@ import org.apache.paimon.flink.sink.StoreCommitter;
 import org.apache.paimon.flink.sink.state.MemoryBackendStateStore;
 import org.apache.paimon.flink.sink.testutils.CapturedLog;
 import org.apache.paimon.flink.sink.testutils.HookedCommitter;
+import org.apache.paimon.manifest.ManifestCommittable;
 import org.apache.paimon.table.FileStoreTable;
+import org.apache.paimon.table.sink.TableCommitImpl;
 import org.apache.paimon.tag.SavepointTagException;
 import org.apache.paimon.tag.testutils.AppendTableFixture;
 import org.apache.paimon.tag.testutils.CountingFileIO;
@@ -330,6 +332,25 @@ class SnapshotCommitterTest {
         assertThat(identifiers()).containsExactly(1L, 2L, 3L);
         assertThat(fixture.ids()).containsExactly(1, 2, 3);
         assertThat(fixture.tags()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("T3, A7: a savepoint that another hand committed is tagged before the next commit")
+    void savepointCommittedByAnotherHand() throws Exception {
+        start();
+        committer.commit(1, Collections.singletonList(checkpoint(1, 1)));
+        List<CommitBatch> frozen = Arrays.asList(savepoint(2, 2), checkpoint(3, 3));
+        ManifestCommittable byAnother = new ManifestCommittable(2, null, fixture.write(USER, 2, 2));
+        byAnother.addProperty(SavepointTaggingCommitter.SAVEPOINT_PROPERTY, "true");
+        try (TableCommitImpl commit = fixture.table().newCommit(USER)) {
+            commit.commit(byAnother);
+        }
+        hooks.before(identifier -> assertThat(fixture.tags()).containsExactly("savepoint-2"));
+
+        committer.commit(3, frozen);
+
+        assertThat(identifiers()).containsExactly(1L, 2L, 3L);
+        assertThat(fixture.idsAtTag("savepoint-2")).containsExactly(1, 2);
     }
 
     @Test

@@ -141,4 +141,28 @@ class FoundBySimulationTest {
                 .then(StepKind.LOSE_EVENT)
                 .keepsItsPromises();
     }
+
+    @Test
+    @DisplayName("T3, A7: what another hand has committed is tagged before anything later is")
+    void savepointCommittedByAnotherHand() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.MAIN)
+                .then(StepKind.RPC)
+                .then(StepKind.RPC)
+                .then(StepKind.RPC)
+                .then(StepKind.WRITE)
+                .then(StepKind.SAVEPOINT)
+                .then(StepKind.DRAIN)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.WRITE)
+                .then(StepKind.DRAIN_WITHOUT)
+                .then(StepKind.BARRIER)
+                .then(StepKind.RPC)
+                .then(StepKind.RPC)
+                .then(StepKind.MAIN)
+                .then(StepKind.JOB_MANAGER_FREEZES)
+                .then(StepKind.COMMIT_FAILS, 0, 3)
+                .then(StepKind.DRAIN)
+                .keepsItsPromises();
+    }
 }
