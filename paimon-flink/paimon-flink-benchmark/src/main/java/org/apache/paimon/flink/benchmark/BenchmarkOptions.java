@@ -43,7 +43,7 @@ final class BenchmarkOptions {
                             "recovery"));
 
     /** Something of each part of Paimon that is measured. */
-    private static final List<String> MEASURED =
+    static final List<String> MEASURED =
             Arrays.asList(
                     "org/apache/paimon/utils/SnapshotManager.class",
                     "org/apache/paimon/flink/sink/RowAppendTableSink.class",
@@ -57,7 +57,7 @@ final class BenchmarkOptions {
     private Path plot;
     private Plan.Extent extent = Plan.Extent.FULL;
     private Set<String> only = MEASURES;
-    private int rounds = 3;
+    private int rounds = 2;
     private Path values;
     private Output output = Output.TEXT;
 
@@ -186,9 +186,9 @@ final class BenchmarkOptions {
             if (!MEASURES.contains(measure)) {
                 throw new IllegalArgumentException(
                         "option --only: there is no measure '"
- + measure
- + "', but "
- + new TreeSet<>(MEASURES));
+                                + measure
+                                + "', but "
+                                + new TreeSet<>(MEASURES));
             }
         }
         return measures;

@@ -52,7 +52,8 @@ final class HeapProbe {
             fleet.barrier();
             long pending = Heap.live();
             long highest;
-            try (Heap.Watch started = new Heap.Watch((long) writers * files / FILES_PER_PAUSE_MILLI)) {
+            try (Heap.Watch started =
+                    new Heap.Watch((long) writers * files / FILES_PER_PAUSE_MILLI)) {
                 watch[0] = started;
                 fleet.complete();
                 highest = started.highest();

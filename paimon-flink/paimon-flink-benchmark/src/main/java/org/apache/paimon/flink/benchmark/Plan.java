@@ -62,13 +62,13 @@ final class Plan {
         }
         for (int f : smoke ? new int[] {1} : new int[] {0, 1, 10, 1_000}) {
             cases.add(
-                    new Case("serializer", 1_000, 13)
+                    new Case("serializer", 1_000, smoke ? 4 : 13)
                             .with("files", f)
                             .with("warmUps", smoke ? 0 : 6)
                             .with("iterations", smoke ? 1 : 10));
         }
         cases.add(
-                new Case("frame", smoke ? 2_000 : 7_000, 150)
+                new Case("frame", smoke ? 2_000 : 7_000, smoke ? 10 : 150)
                         .with("files", smoke ? 200 : 50_000)
                         .with("savepoints", smoke ? 2 : full ? 20 : 3)
                         .once());
@@ -97,13 +97,15 @@ final class Plan {
         return cases;
     }
 
+    /** As many checkpoints as it takes until the code that decodes a report is compiled. */
     private static Case checkpoint(boolean smoke, int writers, int files) {
         int all = writers * files;
-        int iterations = smoke ? 1 : all > 200_000 ? 4 : all > 20_000 ? 15 : 40;
-        return new Case("checkpoint", heap(writers, files), 10 + all / 25_000)
+        int iterations = smoke ? 1 : Math.max(4, Math.min(50, 500_000 / all));
+        int warmUps = smoke ? 0 : Math.max(3, Math.min(150, 1_000_000 / all));
+        return new Case("checkpoint", heap(writers, files), 5 + all / 25_000)
                 .with("writers", writers)
                 .with("files", files)
-                .with("warmUps", smoke ? 0 : iterations)
+                .with("warmUps", warmUps)
                 .with("iterations", iterations);
     }
 

@@ -45,23 +45,55 @@ final class Table {
         this.values = values;
         this.failures = failures;
 
-        compare("heap held per pending checkpoint", "bytes per file", "heap",
-                "heap held per file", Target.atMost(0.45));
-        compare("highest heap while committing it", "bytes per file", "heap",
-                "highest heap per file", Target.atMost(1.1));
-        compare("allocation, event to manifest committable", "bytes per file", "checkpoint",
-                "allocated bytes per file", Target.atMost(0.6));
-        compare("taking in the reports", "CPU us per report", "checkpoint",
-                "intake CPU us per report", Target.atMost(0.1));
-        compare("taking in and handing over", "CPU us per report", "checkpoint",
-                "total CPU us per report", Target.notMore(NOISE));
+        compare(
+                "heap held per pending checkpoint",
+                "bytes per file",
+                "heap",
+                "heap held per file",
+                Target.atMost(0.45));
+        compare(
+                "highest heap while committing it",
+                "bytes per file",
+                "heap",
+                "highest heap per file",
+                Target.atMost(1.1));
+        compare(
+                "allocation, event to manifest committable",
+                "bytes per file",
+                "checkpoint",
+                "allocated bytes per file",
+                Target.atMost(0.6));
+        compare(
+                "taking in the reports",
+                "CPU us per report",
+                "checkpoint",
+                "intake CPU us per report",
+                Target.atMost(0.1));
+        compare(
+                "taking in and handing over",
+                "CPU us per report",
+                "checkpoint",
+                "total CPU us per report",
+                Target.notMore(NOISE));
         restore();
         eventLoop();
-        compare("serializer: size of a report", "bytes", "serializer", "bytes",
+        compare(
+                "serializer: size of a report",
+                "bytes",
+                "serializer",
+                "bytes",
                 Target.larger(1, "one byte more"));
-        compare("serializer: write a report", "CPU us", "serializer", "serialize CPU us",
+        compare(
+                "serializer: write a report",
+                "CPU us",
+                "serializer",
+                "serialize CPU us",
                 Target.atMost(1.05));
-        compare("serializer: read a report", "CPU us", "serializer", "deserialize CPU us",
+        compare(
+                "serializer: read a report",
+                "CPU us",
+                "serializer",
+                "deserialize CPU us",
                 Target.atMost(1.05));
         frame();
         writer();
@@ -75,8 +107,7 @@ final class Table {
     // ------------------------------------------------------------------------
 
     /** A row for each case in which this was measured. */
-    private void compare(
-            String title, String unit, String measure, String metric, Target target) {
+    private void compare(String title, String unit, String measure, String metric, Target target) {
         for (String at : values.cases(measure)) {
             compare(title, unit, measure, at, metric, target);
         }
@@ -94,20 +125,29 @@ final class Table {
         String title = "restore, writers replay in ascending order";
         String metric = "restore CPU ms";
         for (String at : values.cases("restore")) {
-            compare(title, "CPU ms", "restore", at, metric,
+            compare(
+                    title,
+                    "CPU ms",
+                    "restore",
+                    at,
+                    metric,
                     writers(at) == 30_000 ? Target.atMost(0.1) : Target.NONE);
         }
         for (String at : values.cases("restore")) {
             double[] few = values.find("restore", at, metric);
             double[] many =
-                    values.find("restore", at.replace(writers(at) + "", 10 * writers(at) + ""),
-                            metric);
+                    values.find(
+                            "restore", at.replace(writers(at) + "", 10 * writers(at) + ""), metric);
             if (many != null) {
                 rows.add(
-                        new Row("restore, 10 times as many writers",
+                        new Row(
+                                "restore, 10 times as many writers",
                                 10 * writers(at) + " instead of " + writers(at) + " writers",
-                                "times the CPU time", many[0] / few[0], OTHER_JAR,
-                                many[1] / few[1], Target.within(12, "<= 12")));
+                                "times the CPU time",
+                                many[0] / few[0],
+                                OTHER_JAR,
+                                many[1] / few[1],
+                                Target.within(12, "<= 12")));
             }
         }
     }
@@ -121,8 +161,14 @@ final class Table {
                 continue;
             }
             rows.add(
-                    new Row(title, at, "%", 100 * millis[0] / INTERVAL_MILLIS, OTHER_JAR,
-                            100 * millis[1] / INTERVAL_MILLIS, Target.NONE));
+                    new Row(
+                            title,
+                            at,
+                            "%",
+                            100 * millis[0] / INTERVAL_MILLIS,
+                            OTHER_JAR,
+                            100 * millis[1] / INTERVAL_MILLIS,
+                            Target.NONE));
             for (int jar = 0; jar < 2; jar++) {
                 if (at.endsWith(", 1 files") && millis[jar] < INTERVAL_MILLIS / 10) {
                     largest[jar] = Math.max(largest[jar], writers(at));
@@ -131,19 +177,29 @@ final class Table {
         }
         if (largest[0] > 0) {
             rows.add(
-                    new Row("event loop busy, of a 10 s interval", "most measured below 10 %, 1 file each",
-                            "writers", largest[0], OTHER_JAR, largest[1], Target.NONE));
+                    new Row(
+                            "event loop busy, of a 10 s interval",
+                            "most measured below 10 %, 1 file each",
+                            "writers",
+                            largest[0],
+                            OTHER_JAR,
+                            largest[1],
+                            Target.NONE));
         }
     }
 
     private void frame() {
         for (String at : values.cases("frame")) {
-            compare("above the RPC frame: what arrives", "share of the files", "frame", at,
-                    "share that arrived", Target.exactly(1, "all"));
+            compare(
+                    "above the RPC frame: what arrives",
+                    "share of the files",
+                    "frame",
+                    at,
+                    "share that arrived",
+                    Target.exactly(1, "all"));
         }
         compare("above the RPC frame: time", "s", "frame", "seconds", Target.NONE);
-        compare("above the RPC frame: highest heap", "MB", "frame", "highest heap MB",
-                Target.NONE);
+        compare("above the RPC frame: highest heap", "MB", "frame", "highest heap MB", Target.NONE);
     }
 
     private void writer() {
@@ -152,24 +208,29 @@ final class Table {
             double[] on = values.find("writer", at, "auto-tag on, CPU us");
             double[] off = values.find("writer", at, "auto-tag off, CPU us");
             if (on != null && off != null) {
-                rows.add(
-                        new Row(title, at, "CPU us", on[0], "off", off[0],
-                                Target.notMore(NOISE)));
+                rows.add(new Row(title, at, "CPU us", on[0], "off", off[0], Target.notMore(NOISE)));
             }
         }
-        turns(title, "ms", JobProbe.ON_COORDINATOR, "off", JobProbe.OFF_COORDINATOR,
-                JobProbe.SYNC);
+        turns(title, "ms", JobProbe.ON_COORDINATOR, "off", JobProbe.OFF_COORDINATOR, JobProbe.SYNC);
     }
 
     private void job() {
         for (String metric : Arrays.asList(JobProbe.RECORDS, JobProbe.CPU, JobProbe.CHECKPOINT)) {
-            String title = "whole job";
-            turns(title, metric, JobProbe.ON_COORDINATOR, "off", JobProbe.OFF_COORDINATOR, metric);
-            turns(title, metric, JobProbe.ON_OPERATOR, "off", JobProbe.OFF_OPERATOR, metric);
-            turns(title, metric, JobProbe.OFF_COORDINATOR, "operator path", JobProbe.OFF_OPERATOR,
+            String tagging = "whole job, auto-tag on vs off";
+            turns(
+                    tagging,
+                    metric,
+                    JobProbe.ON_COORDINATOR,
+                    "off",
+                    JobProbe.OFF_COORDINATOR,
                     metric);
-            turns(title, metric, JobProbe.ON_COORDINATOR, "operator path", JobProbe.ON_OPERATOR,
-                    metric);
+            turns(tagging, metric, JobProbe.ON_OPERATOR, "off", JobProbe.OFF_OPERATOR, metric);
+        }
+        for (String metric : Arrays.asList(JobProbe.RECORDS, JobProbe.CPU, JobProbe.CHECKPOINT)) {
+            String path = "whole job, coordinator vs operator path";
+            String operator = "operator path";
+            turns(path, metric, JobProbe.OFF_COORDINATOR, operator, JobProbe.OFF_OPERATOR, metric);
+            turns(path, metric, JobProbe.ON_COORDINATOR, operator, JobProbe.ON_OPERATOR, metric);
         }
     }
 
@@ -183,8 +244,14 @@ final class Table {
         Turns equal = new Turns(JobProbe.CONTROL, JobProbe.OFF_COORDINATOR, metric);
         double noise = Math.max(NOISE, Math.abs(Numbers.median(equal.ratios) - 1));
         rows.add(
-                new Row(title, job, unit, Numbers.median(compared.of), against,
-                        Numbers.median(compared.with), Numbers.median(compared.ratios),
+                new Row(
+                        title,
+                        job,
+                        unit,
+                        Numbers.median(compared.of),
+                        against,
+                        Numbers.median(compared.with),
+                        Numbers.median(compared.ratios),
                         metric.equals(JobProbe.RECORDS)
                                 ? Target.notLess(noise)
                                 : Target.notMore(noise)));
@@ -207,9 +274,15 @@ final class Table {
                     for (String at : values.cases("tag")) {
                         double[] pair = values.find("tag", at, metric);
                         rows.add(
-                                new Row("cost of a tag, savepoint snapshot " + situation, at,
-                                        "file system calls", pair[0], OTHER_JAR, pair[1],
-                                        Target.within(Math.min(calls, MOST_CALLS),
+                                new Row(
+                                        "cost of a tag, savepoint snapshot " + situation,
+                                        at,
+                                        "file system calls",
+                                        pair[0],
+                                        OTHER_JAR,
+                                        pair[1],
+                                        Target.within(
+                                                Math.min(calls, MOST_CALLS),
                                                 "constant, <= " + Numbers.format(MOST_CALLS))));
                     }
                 });
@@ -221,8 +294,13 @@ final class Table {
             double[] operator = values.find("recovery", "operator path", metric);
             if (coordinator != null && operator != null) {
                 rows.add(
-                        new Row("recovery after one writer of four fails", "coordinator path",
-                                metric, coordinator[0], "operator path", operator[0],
+                        new Row(
+                                "recovery after one writer of four fails",
+                                "coordinator path",
+                                metric,
+                                coordinator[0],
+                                "operator path",
+                                operator[0],
                                 Target.NONE));
             }
         }
@@ -286,8 +364,7 @@ final class Table {
     String markdown() {
         Map<String, List<Row>> lines = new LinkedHashMap<>();
         for (Row row : rows) {
-            lines.computeIfAbsent(
-                            row.measure + " (" + row.unit + ")", heading -> new ArrayList<>())
+            lines.computeIfAbsent(row.measure + " (" + row.unit + ")", heading -> new ArrayList<>())
                     .add(row);
         }
         StringBuilder text = new StringBuilder();
@@ -301,22 +378,28 @@ final class Table {
                     text.append(
                             cells(
                                     line,
-                                    row -> Numbers.format(row.compared) + " (" + row.against + ")"));
+                                    row ->
+                                            Numbers.format(row.compared)
+                                                    + " ("
+                                                    + row.against
+                                                    + ")"));
                     text.append(cells(line, Row::ratioText));
-                    text.append(cells(line, row -> row.target.toString()));
-                    text.append(cells(line, Row::verdict));
+                    text.append(cell(line, row -> row.target.toString()));
+                    text.append(cell(line, Row::verdict));
                     text.append(" |\n");
                 });
         return text.toString();
     }
 
-    /** The lines of one cell; once what they all say. */
     private static String cells(List<Row> line, Function<Row, String> cell) {
-        List<String> texts = line.stream().map(cell).collect(Collectors.toList());
-        return " | "
-                + (texts.stream().distinct().count() == 1
-                        ? texts.get(0)
-                        : String.join("<br>", texts));
+        return " | " + line.stream().map(cell).collect(Collectors.joining("<br>"));
+    }
+
+    /** Once, if it is the same for all. */
+    private static String cell(List<Row> line, Function<Row, String> cell) {
+        return line.stream().map(cell).distinct().count() == 1
+                ? " | " + cell.apply(line.get(0))
+                : cells(line, cell);
     }
 
     String json() {

@@ -47,11 +47,7 @@ final class Values {
                     throw new IllegalArgumentException(parts.length + " columns instead of 5");
                 }
                 values.add(
-                        jar(parts[0]),
-                        parts[1],
-                        parts[2],
-                        parts[3],
-                        Double.parseDouble(parts[4]));
+                        jar(parts[0]), parts[1], parts[2], parts[3], Double.parseDouble(parts[4]));
             } catch (IllegalArgumentException e) {
                 throw new IllegalArgumentException(
                         String.format(

@@ -103,7 +103,6 @@ public final class Worker {
                 new OptionsBuilder()
                         .include(benchmark.replace(".", "\\.") + "$")
                         .forks(0)
-                        .shouldDoGC(true)
                         .verbosity(VerboseMode.SILENT)
                         .warmupTime(TimeValue.milliseconds(300))
                         .measurementTime(TimeValue.milliseconds(300))
