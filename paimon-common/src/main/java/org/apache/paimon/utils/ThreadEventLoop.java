@@ -53,8 +53,11 @@ public final class ThreadEventLoop implements EventLoop {
 
     private boolean closed; // under lock
 
+    /** Whether the thread waits for an action. To wake it up when it does not is not for free. */
+    private boolean waiting; // under lock
+
     /** Name of the running action, for messages only. */
-    @Nullable private volatile String running;
+    @Nullable private String running; // under lock
 
     private volatile boolean cancelled;
 
@@ -98,7 +101,9 @@ public final class ThreadEventLoop implements EventLoop {
         synchronized (lock) {
             if (!closed) {
                 queue.add(new QueuedAction(name, action));
-                lock.notifyAll();
+                if (waiting) {
+                    lock.notifyAll();
+                }
                 return true;
             }
         }
@@ -178,7 +183,10 @@ public final class ThreadEventLoop implements EventLoop {
 
     @Override
     public String toString() {
-        String action = running;
+        String action;
+        synchronized (lock) {
+            action = running;
+        }
         return "event loop '"
                 + thread.getName()
                 + "' ("
@@ -211,15 +219,20 @@ public final class ThreadEventLoop implements EventLoop {
                     running = next.name;
                     return next;
                 }
+                running = null;
                 if (closed) {
                     return null;
                 }
+                waiting = true;
                 try {
                     lock.wait();
                 } catch (InterruptedException e) {
                     LOG.debug("{} was interrupted while it was idle.", thread.getName());
+                } finally {
+                    waiting = false;
                 }
             }
+            running = null;
             return null;
         }
     }
@@ -229,8 +242,6 @@ public final class ThreadEventLoop implements EventLoop {
             next.action.run();
         } catch (Throwable failure) {
             handle(next, failure);
-        } finally {
-            running = null;
         }
     }
 
@@ -249,11 +260,13 @@ public final class ThreadEventLoop implements EventLoop {
 
     private void cancel(String reason) {
         List<String> dropped = new ArrayList<>();
+        String interrupted;
         synchronized (lock) {
             if (cancelled) {
                 return;
             }
             cancelled = true;
+            interrupted = running;
             for (QueuedAction action : queue) {
                 dropped.add(action.name);
             }
@@ -265,7 +278,7 @@ public final class ThreadEventLoop implements EventLoop {
                 "Cancelled {}: {}. Interrupted '{}', dropped {}.{}",
                 thread.getName(),
                 reason,
-                running,
+                interrupted,
                 dropped,
                 stackTrace());
     }

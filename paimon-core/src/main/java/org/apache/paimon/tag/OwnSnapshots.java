@@ -61,6 +61,9 @@ public final class OwnSnapshots {
     /** Most snapshot files that one {@link #find} or {@link #findAfter} reads. */
     public static final int MAX_READS = 1_024;
 
+    /** Most snapshots read behind the one found, for another snapshot of the same commit. */
+    static final int MAX_READS_BEHIND = 4;
+
     private static final Logger LOG = LoggerFactory.getLogger(OwnSnapshots.class);
 
     private final SnapshotManager snapshotManager;
@@ -144,7 +147,9 @@ public final class OwnSnapshots {
 
     /**
      * The snapshot that this commit user has committed with the identifier since the anchor, the
-     * last one if there are several. Walks forward.
+     * last one if there are several: a commit that compacts as well writes that snapshot at once,
+     * so only a few behind the first one are read, however many others have been committed since.
+     * Walks forward.
      *
      * @return empty when there is no such snapshot (any more), or more than {@link #MAX_READS} of
      *     other users lie before it
@@ -153,8 +158,12 @@ public final class OwnSnapshots {
         long newest = newest();
         Snapshot found = null;
         int reads = 0;
+        int readsBehind = 0;
         long id = afterSnapshotId + 1;
         while (id <= newest) {
+            if (found != null && readsBehind++ == MAX_READS_BEHIND) {
+                break;
+            }
             if (reads++ == maxReads) {
                 if (found == null) {
                     tellGivenUp(identifier, "after snapshot " + afterSnapshotId, id);

@@ -355,6 +355,23 @@ class OwnSnapshotsTest {
         assertThat(new OwnSnapshots(snapshots, ME, 3).findAfter(0, 5)).contains(savepoint);
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {10, 50})
+    @DisplayName("T10: what others have committed since costs nothing once the snapshot is found")
+    void othersBehindTheSavepointAreNotRead(int others) throws Exception {
+        own.mark();
+        Snapshot savepoint = fixture.commit(ME, 5, 1);
+        for (int i = 1; i <= others; i++) {
+            fixture.commit(OTHER, i, i);
+        }
+
+        fixture.fileIO().reset();
+        assertThat(own.findAfter(own.anchor(), 5)).contains(savepoint);
+        assertThat(fixture.fileIO().count(CountingFileIO.Call.OPEN))
+                .as(fixture.fileIO().log())
+                .isEqualTo(1 + 1 + OwnSnapshots.MAX_READS_BEHIND); // hint, found, behind
+    }
+
     @Test
     @DisplayName("bad input: a snapshot file that cannot be read is named")
     void namesTheUnreadableSnapshot() throws Exception {

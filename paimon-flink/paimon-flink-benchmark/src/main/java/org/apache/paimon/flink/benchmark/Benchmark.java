@@ -15,22 +15,24 @@ package org.apache.paimon.flink.benchmark;
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
+import java.util.Collections;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /**
  * Runs every measure with this distribution and with another Paimon jar, in turns, each in a
- * process of its own, and prints values and ratios. {@code tools/benchmark} builds and calls it.
+ * process of its own, and prints values, ratios and whether the targets are met. {@code
+ * tools/benchmark} builds and calls it.
  *
- * <p>Of several rounds the smallest value counts: other load on the machine can only raise it.
+ * <p>All values are kept in a file, from which the tables and the plot can be made again.
  */
 public final class Benchmark {
 
@@ -38,10 +40,7 @@ public final class Benchmark {
 
     private final BenchmarkOptions options;
     private final PrintStream progress;
-
-    /** By measure and case, by metric: this distribution's value and the other's. */
-    private final Map<String, Map<String, double[]>> values = new LinkedHashMap<>();
-
+    private final Values values = new Values();
     private final List<String> failures = new ArrayList<>();
 
     private Benchmark(BenchmarkOptions options, PrintStream progress) {
@@ -51,41 +50,73 @@ public final class Benchmark {
 
     public static void main(String[] args) throws Exception {
         BenchmarkOptions options;
+        Values earlier;
         try {
             options = BenchmarkOptions.parse(args);
+            earlier = options.values() == null ? null : Values.read(options.values());
         } catch (IllegalArgumentException e) {
-            System.err.println("benchmark: " + e.getMessage());
+            System.err.println("tools/benchmark: " + e.getMessage() + "; see --help");
             System.exit(2);
+            return;
+        }
+        if (earlier != null) {
+            print(options, earlier, Collections.emptyList());
             return;
         }
         Benchmark benchmark = new Benchmark(options, System.err);
         benchmark.run();
-        benchmark.compareSizes();
-        if (options.json()) {
-            System.out.println(benchmark.json());
-        } else {
-            System.out.print(benchmark.table());
-        }
-        if (options.plot() != null) {
-            Plot.draw(benchmark.values, options.plot());
-        }
+        print(options, benchmark.values, benchmark.failures);
         System.exit(benchmark.failures.isEmpty() ? 0 : 1);
     }
 
-    private void run() throws Exception {
-        List<Plan.Case> cases = new ArrayList<>();
-        for (Plan.Case planned : Plan.of(options.extent())) {
-            if (options.includes(planned.measure)) {
-                cases.add(planned);
-            }
+    private static void print(BenchmarkOptions options, Values values, List<String> failures)
+            throws IOException {
+        Table table = new Table(values, failures);
+        write(options.directory().resolve("table.txt"), table.text());
+        write(options.directory().resolve("table.md"), table.markdown());
+        write(options.directory().resolve("table.json"), table.json());
+        Plot.draw(values, options.directory().resolve("plot.png"));
+        if (options.plot() != null) {
+            Plot.draw(values, options.plot());
         }
-        int done = 0;
-        for (Plan.Case current : cases) {
-            progress.printf("[%d/%d] %s%n", ++done, cases.size(), current);
-            for (int round = 0; round < options.rounds(); round++) {
+        switch (options.output()) {
+            case JSON:
+                System.out.print(table.json());
+                return;
+            case MARKDOWN:
+                System.out.print(table.markdown());
+                return;
+            default:
+                System.out.print(table.text());
+        }
+    }
+
+    private static void write(Path file, String text) throws IOException {
+        Files.write(file, text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    // ------------------------------------------------------------------------
+    //  Measuring
+    // ------------------------------------------------------------------------
+
+    private void run() throws Exception {
+        List<Plan.Case> cases =
+                Plan.of(options.extent()).stream()
+                        .filter(planned -> options.includes(planned.measure))
+                        .collect(Collectors.toList());
+        Remaining remaining = new Remaining(cases, options.rounds());
+        for (int i = 0; i < cases.size(); i++) {
+            Plan.Case current = cases.get(i);
+            progress.printf("[%d/%d] %s; %s%n", i + 1, cases.size(), current, remaining);
+            int rounds = current.rounds(options.rounds());
+            for (int round = 0; round < rounds; round++) {
                 // Who goes first changes, so that a drift of the machine favours nobody.
                 for (int turn = 0; turn < 2; turn++) {
-                    run(current, (round + turn) % 2);
+                    int jar = (round + turn) % 2;
+                    if (jar < current.jars) {
+                        run(current, jar);
+                        remaining.done(current);
+                    }
                 }
             }
         }
@@ -126,7 +157,7 @@ public final class Benchmark {
         process.destroyForcibly().waitFor();
         Runtime.getRuntime().removeShutdownHook(stop);
         if (Files.exists(results)) {
-            read(current.measure, results, jar);
+            keep(current.measure, results, jar);
         }
         if (!ended || process.exitValue() != 0) {
             String failure =
@@ -145,113 +176,45 @@ public final class Benchmark {
         }
     }
 
-    private void read(String measure, Path results, int jar) throws IOException {
+    private void keep(String measure, Path results, int jar) throws IOException {
+        List<String> lines = new ArrayList<>();
         for (String line : Files.readAllLines(results)) {
             String[] parts = line.split("\t");
-            double[] pair =
-                    values.computeIfAbsent(measure + "\t" + parts[0], k -> new LinkedHashMap<>())
-                            .computeIfAbsent(parts[1], k -> new double[] {Double.NaN, Double.NaN});
             double value = Double.parseDouble(parts[2]);
-            pair[jar] = Double.isNaN(pair[jar]) ? value : Math.min(pair[jar], value);
+            values.add(jar, measure, parts[0], parts[1], value);
+            lines.add(Values.line(jar, measure, parts[0], parts[1], value));
         }
+        Files.write(
+                options.directory().resolve("values.tsv"),
+                lines,
+                StandardOpenOption.CREATE,
+                StandardOpenOption.APPEND);
     }
 
-    /** How the time of a restore grows when the writers become ten times as many. */
-    private void compareSizes() {
-        Map<String, double[]> few = values.get("restore\t1000 writers, 1 files");
-        Map<String, double[]> many = values.get("restore\t10000 writers, 1 files");
-        if (few != null && many != null) {
-            double[] a = few.get("restore CPU ms");
-            double[] b = many.get("restore CPU ms");
-            Map<String, double[]> growth = new LinkedHashMap<>();
-            growth.put("times the CPU time", new double[] {b[0] / a[0], b[1] / a[1]});
-            values.put("restore\t10000 instead of 1000 writers", growth);
+    /** How long the rest will take: as planned, times how much slower this machine has been. */
+    private static final class Remaining {
+
+        private final long start = System.nanoTime();
+        private double plannedSeconds;
+        private double doneSeconds;
+
+        private Remaining(List<Plan.Case> cases, int rounds) {
+            for (Plan.Case planned : cases) {
+                plannedSeconds += planned.rounds(rounds) * planned.jars * planned.seconds;
+            }
         }
-    }
 
-    // ------------------------------------------------------------------------
-    //  Output
-    // ------------------------------------------------------------------------
-
-    private String table() {
-        StringBuilder table = new StringBuilder();
-        table.append("| measure | at | value | this | other | ratio | target |\n");
-        table.append("|---|---|---|--:|--:|--:|---|\n");
-        values.forEach(
-                (key, metrics) -> {
-                    String[] measureAndCase = key.split("\t");
-                    metrics.forEach(
-                            (metric, pair) ->
-                                    table.append(
-                                            String.format(
-                                                    Locale.ROOT,
-                                                    "| %s | %s | %s | %s | %s | %s | %s |%n",
-                                                    measureAndCase[0],
-                                                    measureAndCase[1],
-                                                    metric,
-                                                    number(pair[0]),
-                                                    number(pair[1]),
-                                                    number(pair[0] / pair[1]),
-                                                    Target.verdict(
-                                                            measureAndCase[0],
-                                                            measureAndCase[1],
-                                                            metric,
-                                                            pair[0],
-                                                            pair[1]))));
-                });
-        failures.forEach(failure -> table.append("\nFAILED: ").append(failure).append('\n'));
-        return table.toString();
-    }
-
-    private static String number(double value) {
-        if (Double.isNaN(value) || Double.isInfinite(value)) {
-            return "-";
+        private void done(Plan.Case planned) {
+            doneSeconds += planned.seconds;
         }
-        return Math.abs(value) >= 100
-                ? String.format(Locale.ROOT, "%.0f", value)
-                : String.format(Locale.ROOT, "%.3g", value);
-    }
 
-    private String json() {
-        List<String> rows = new ArrayList<>();
-        values.forEach(
-                (key, metrics) -> {
-                    String[] measureAndCase = key.split("\t");
-                    metrics.forEach(
-                            (metric, pair) ->
-                                    rows.add(
-                                            String.format(
-                                                    Locale.ROOT,
-                                                    "{\"measure\":%s,\"at\":%s,\"value\":%s,"
-                                                            + "\"this\":%s,\"other\":%s,"
-                                                            + "\"target\":%s}",
-                                                    quoted(measureAndCase[0]),
-                                                    quoted(measureAndCase[1]),
-                                                    quoted(metric),
-                                                    jsonNumber(pair[0]),
-                                                    jsonNumber(pair[1]),
-                                                    quoted(
-                                                            Target.verdict(
-                                                                    measureAndCase[0],
-                                                                    measureAndCase[1],
-                                                                    metric,
-                                                                    pair[0],
-                                                                    pair[1])))));
-                });
-        List<String> quotedFailures = new ArrayList<>();
-        failures.forEach(failure -> quotedFailures.add(quoted(failure)));
-        return "{\"rows\":["
-                + String.join(",\n", rows)
-                + "],\"failures\":["
-                + String.join(",", quotedFailures)
-                + "]}";
-    }
-
-    private static String quoted(String text) {
-        return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
-    }
-
-    private static String jsonNumber(double value) {
-        return Double.isNaN(value) ? "null" : Double.toString(value);
+        @Override
+        public String toString() {
+            double elapsed = (System.nanoTime() - start) / 1e9;
+            double slowness = doneSeconds == 0 ? 1 : elapsed / doneSeconds;
+            return String.format(
+                    "%.0f min so far, about %.0f min left",
+                    elapsed / 60, Math.ceil((plannedSeconds - doneSeconds) * slowness / 60));
+        }
     }
 }

@@ -20,7 +20,11 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.zip.ZipException;
+import java.util.zip.ZipFile;
 
 /** The command line of {@link Benchmark}; {@code tools/benchmark --help} describes it. */
 final class BenchmarkOptions {
@@ -38,14 +42,31 @@ final class BenchmarkOptions {
                             "job",
                             "recovery"));
 
+    /** Something of each part of Paimon that is measured. */
+    static final List<String> MEASURED =
+            Arrays.asList(
+                    "org/apache/paimon/utils/SnapshotManager.class",
+                    "org/apache/paimon/flink/sink/RowAppendTableSink.class",
+                    "org/apache/paimon/flink/sink/AutoTagForSavepointCommitterOperator.class",
+                    "org/apache/paimon/flink/sink/coordinator/"
+                            + "CommittingWriteOperatorCoordinator.class");
+
     private Path jar;
     private Path against;
     private Path directory;
     private Path plot;
     private Plan.Extent extent = Plan.Extent.FULL;
     private Set<String> only = MEASURES;
-    private int rounds = 3;
-    private boolean json;
+    private int rounds = 2;
+    private Path values;
+    private Output output = Output.TEXT;
+
+    /** How the table is printed. */
+    enum Output {
+        TEXT,
+        MARKDOWN,
+        JSON
+    }
 
     private BenchmarkOptions() {}
 
@@ -58,7 +79,13 @@ final class BenchmarkOptions {
             String option = args[i];
             switch (option) {
                 case "--json":
-                    options.json = true;
+                    options.print(Output.JSON);
+                    break;
+                case "--markdown":
+                    options.print(Output.MARKDOWN);
+                    break;
+                case "--values":
+                    options.values = file(option, value(args, ++i));
                     break;
                 case "--quick":
                     options.extent = Plan.Extent.QUICK;
@@ -69,10 +96,10 @@ final class BenchmarkOptions {
                     options.rounds = 1;
                     break;
                 case "--jar":
-                    options.jar = file(option, value(args, ++i));
+                    options.jar = paimonJar(option, value(args, ++i));
                     break;
                 case "--against":
-                    options.against = file(option, value(args, ++i));
+                    options.against = paimonJar(option, value(args, ++i));
                     break;
                 case "--dir":
                     options.directory = Files.createDirectories(Paths.get(value(args, ++i)));
@@ -112,6 +139,39 @@ final class BenchmarkOptions {
         return file;
     }
 
+    /** A jar that has what the benchmark calls. */
+    private static Path paimonJar(String option, String value) throws IOException {
+        Path jar = file(option, value);
+        String needed = null;
+        try (ZipFile zip = new ZipFile(jar.toFile())) {
+            for (String entry : MEASURED) {
+                if (needed == null && zip.getEntry(entry) == null) {
+                    needed = entry;
+                }
+            }
+        } catch (ZipException e) {
+            throw new IllegalArgumentException(
+                    String.format("option %s: '%s' is no jar: %s", option, value, e.getMessage()),
+                    e);
+        }
+        if (needed != null) {
+            throw new IllegalArgumentException(
+                    String.format(
+                            "option %s: '%s' does not hold %s; needed is a jar of Paimon for Flink,"
+                                    + " version 2.0.0 or newer",
+                            option, value, needed));
+        }
+        return jar;
+    }
+
+    private void print(Output wanted) {
+        if (output != Output.TEXT && output != wanted) {
+            throw new IllegalArgumentException(
+                    "--json and --markdown exclude each other: there is one standard output");
+        }
+        output = wanted;
+    }
+
     private static int positive(String option, String value) {
         if (!value.matches("[1-9][0-9]{0,3}")) {
             throw new IllegalArgumentException(
@@ -121,11 +181,14 @@ final class BenchmarkOptions {
     }
 
     private static Set<String> measures(String value) {
-        Set<String> measures = new HashSet<>(Arrays.asList(value.split(",")));
+        Set<String> measures = new HashSet<>(Arrays.asList(value.split(",", -1)));
         for (String measure : measures) {
             if (!MEASURES.contains(measure)) {
                 throw new IllegalArgumentException(
-                        "option --only: there is no measure '" + measure + "', but " + MEASURES);
+                        "option --only: there is no measure '"
+                                + measure
+                                + "', but "
+                                + new TreeSet<>(MEASURES));
             }
         }
         return measures;
@@ -157,7 +220,13 @@ final class BenchmarkOptions {
         return plot;
     }
 
-    boolean json() {
-        return json;
+    /** The values of an earlier run, to be shown instead of measuring. */
+    @Nullable
+    Path values() {
+        return values;
+    }
+
+    Output output() {
+        return output;
     }
 }

@@ -13,7 +13,8 @@
 package org.apache.paimon.flink.benchmark;
 
 import java.lang.management.ManagementFactory;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Live bytes on the heap of this process: what is left after a full collection. */
@@ -29,21 +30,27 @@ final class Heap {
     /** Looks for the highest number of live bytes, by one full collection after the other. */
     static final class Watch implements AutoCloseable {
 
-        private final AtomicBoolean stopped = new AtomicBoolean();
+        private final CountDownLatch stopped = new CountDownLatch(1);
         private final AtomicLong highest = new AtomicLong();
         private final Thread thread;
 
-        Watch() {
-            this.thread =
-                    new Thread(
-                            () -> {
-                                while (!stopped.get()) {
-                                    look();
-                                }
-                            },
-                            "heap-watch");
+        /**
+         * @param pauseMillis between two collections, during which those get on who are watched
+         */
+        Watch(long pauseMillis) {
+            this.thread = new Thread(() -> lookUntilStopped(pauseMillis), "heap-watch");
             thread.setDaemon(true);
             thread.start();
+        }
+
+        private void lookUntilStopped(long pauseMillis) {
+            try {
+                do {
+                    look();
+                } while (!stopped.await(pauseMillis, TimeUnit.MILLISECONDS));
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
         }
 
         /** Also called by whoever is at a point that must not be missed. */
@@ -57,7 +64,7 @@ final class Heap {
 
         @Override
         public void close() throws InterruptedException {
-            stopped.set(true);
+            stopped.countDown();
             thread.join();
         }
     }

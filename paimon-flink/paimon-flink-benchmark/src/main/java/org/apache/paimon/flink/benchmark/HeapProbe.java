@@ -22,6 +22,9 @@ import java.util.List;
  */
 final class HeapProbe {
 
+    /** The larger the checkpoint, the longer a collection takes, and the longer its commit. */
+    private static final int FILES_PER_PAUSE_MILLI = 20_000;
+
     private HeapProbe() {}
 
     static void run(int writers, int files, Path directory, Results results) throws Exception {
@@ -49,7 +52,8 @@ final class HeapProbe {
             fleet.barrier();
             long pending = Heap.live();
             long highest;
-            try (Heap.Watch started = new Heap.Watch()) {
+            try (Heap.Watch started =
+                    new Heap.Watch((long) writers * files / FILES_PER_PAUSE_MILLI)) {
                 watch[0] = started;
                 fleet.complete();
                 highest = started.highest();

@@ -12,6 +12,7 @@
 
 package org.apache.paimon.flink.benchmark;
 
+import org.apache.paimon.Snapshot;
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.utils.SnapshotManager;
 
@@ -27,9 +28,9 @@ import javax.annotation.Nullable;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -41,10 +42,20 @@ import java.util.Map;
  */
 final class JobProbe {
 
-    private static final String ON_COORDINATOR = "coordinator path, auto-tag on";
-    private static final String OFF_COORDINATOR = "coordinator path, auto-tag off";
-    private static final String ON_OPERATOR = "operator path, auto-tag on";
-    private static final String OFF_OPERATOR = "operator path, auto-tag off";
+    static final String OFF_COORDINATOR = "coordinator path, auto-tag off";
+    static final String ON_COORDINATOR = "coordinator path, auto-tag on";
+    static final String OFF_OPERATOR = "operator path, auto-tag off";
+    static final String ON_OPERATOR = "operator path, auto-tag on";
+
+    /** The same as {@link #OFF_COORDINATOR} once more: what two equal jobs differ by. */
+    static final String CONTROL = "coordinator path, auto-tag off, again";
+
+    static final int JOBS = 5;
+
+    static final String RECORDS = "records/s";
+    static final String CPU = "CPU us per record";
+    static final String CHECKPOINT = "ms per checkpoint";
+    static final String SYNC = "synchronous part ms";
 
     private static final int PARALLELISM = 2;
     private static final long CHECKPOINT_MILLIS = 200;
@@ -56,54 +67,36 @@ final class JobProbe {
         this.directory = directory;
     }
 
-    static void runJobs(int turns, int seconds, Path directory, Results results) throws Exception {
+    static void runJobs(int warmUps, int turns, int seconds, Path directory, Results results)
+            throws Exception {
         JobProbe probe = new JobProbe(directory);
-        Map<String, Job> jobs = new LinkedHashMap<>();
-        for (String name :
-                new String[] {OFF_COORDINATOR, ON_COORDINATOR, OFF_OPERATOR, ON_OPERATOR}) {
-            jobs.put(name, new Job());
-        }
-        List<String> order = new ArrayList<>(jobs.keySet());
+        List<String> order =
+                new ArrayList<>(
+                        Arrays.asList(
+                                OFF_COORDINATOR,
+                                ON_COORDINATOR,
+                                OFF_OPERATOR,
+                                ON_OPERATOR,
+                                CONTROL));
         try (JobRunner runner = new JobRunner(RpcServiceSharing.SHARED, 4)) {
-            // The first two turns only warm up. The order changes, so that it favours nobody.
-            for (int turn = -2; turn < turns; turn++) {
+            for (int turn = 1 - warmUps; turn <= turns; turn++) {
+                // The order changes, so that it favours nobody.
                 Collections.reverse(order);
-                for (String name : order) {
+                Collections.rotate(order, 1);
+                for (String name : new ArrayList<>(order)) {
                     Job job =
                             probe.run(
                                     runner,
                                     name.startsWith("coordinator"),
-                                    name.endsWith("on"),
+                                    name.contains("auto-tag on"),
                                     seconds);
                     if (job == null) {
-                        jobs.remove(name);
-                    } else if (turn >= 0) {
-                        jobs.get(name).add(job);
+                        order.remove(name);
+                    } else if (turn > 0) {
+                        job.addTo(results, name, "turn " + turn + ": ");
                     }
                 }
-                order.retainAll(jobs.keySet());
             }
-        }
-        jobs.forEach(
-                (name, job) -> {
-                    results.add(name, "records/s", job.recordsPerSecond());
-                    results.add(name, "checkpoint ms", job.checkpointMillis());
-                    results.add(name, "synchronous part ms", job.syncMillis());
-                });
-        compare("coordinator path, on/off", ON_COORDINATOR, OFF_COORDINATOR, jobs, results);
-        compare("operator path, on/off", ON_OPERATOR, OFF_OPERATOR, jobs, results);
-        compare("on, coordinator/operator path", ON_COORDINATOR, ON_OPERATOR, jobs, results);
-        compare("off, coordinator/operator path", OFF_COORDINATOR, OFF_OPERATOR, jobs, results);
-    }
-
-    private static void compare(
-            String name, String job, String with, Map<String, Job> jobs, Results results) {
-        Job one = jobs.get(job);
-        Job other = jobs.get(with);
-        if (one != null && other != null) {
-            results.add(name, "records/s", one.recordsPerSecond() / other.recordsPerSecond());
-            results.add(name, "checkpoint", one.checkpointMillis() / other.checkpointMillis());
-            results.add(name, "synchronous part", one.syncMillis() / other.syncMillis());
         }
     }
 
@@ -124,7 +117,9 @@ final class JobProbe {
         Path savepoints = Files.createDirectories(directory.resolve("savepoints"));
         // Past its start.
         runner.checkpoint(id);
+        Job job = new Job();
         long first = System.nanoTime();
+        long cpu = DrivenCoordinator.allCpuNanos();
         long emitted = JobRunner.EMITTED.sum();
         long from = System.currentTimeMillis();
         for (int second = 1; second <= seconds; second++) {
@@ -134,15 +129,14 @@ final class JobProbe {
             runner.savepoint(id, savepoints);
             JobRunner.await("a second has passed", () -> System.nanoTime() >= end);
         }
-        Job job = new Job();
         job.records = JobRunner.EMITTED.sum() - emitted;
+        job.cpuNanos = DrivenCoordinator.allCpuNanos() - cpu;
         job.nanos = System.nanoTime() - first;
         for (AbstractCheckpointStats stats :
                 runner.graph(id).getCheckpointStatsSnapshot().getHistory().getCheckpoints()) {
             if (stats.getStatus() == CheckpointStatsStatus.COMPLETED
                     && stats.getTriggerTimestamp() >= from) {
-                job.checkpoints++;
-                job.checkpointMillis += stats.getEndToEndDuration();
+                job.checkpointMillis.add((double) stats.getEndToEndDuration());
                 for (TaskStateStats task : stats.getAllTaskStateStats()) {
                     for (SubtaskStateStats subtask : task.getSubtaskStats()) {
                         if (subtask != null) {
@@ -198,10 +192,9 @@ final class JobProbe {
                 writer.complete(id);
             }
         }
-        String name = "one writer, 10 files, a savepoint";
+        String name = "test harness, savepoint of 10 files";
         results.add(name, "auto-tag off, CPU us", micros[0]);
         results.add(name, "auto-tag on, CPU us", micros[1]);
-        results.add("one writer, on/off", "synchronous part", micros[1] / micros[0]);
     }
 
     /** One of four independent writers fails. */
@@ -221,10 +214,14 @@ final class JobProbe {
                     long failedAt = System.nanoTime();
                     JobRunner.FAIL.set(true);
                     restarted[path] = runner.awaitRestart(id);
-                    long latest = snapshots.latestSnapshotIdFromFileSystem();
+                    // An asynchronous commit of an earlier checkpoint does not count.
+                    long restored = runner.restoredCheckpoint(id);
                     JobRunner.await(
-                            "the job commits again",
-                            () -> snapshots.latestSnapshotIdFromFileSystem() > latest);
+                            "a checkpoint after the restore is committed",
+                            () -> {
+                                Snapshot latest = snapshots.latestSnapshotFromFileSystem();
+                                return latest.commitIdentifier() > restored;
+                            });
                     if (turn > 0) {
                         millis[path] = Math.min(millis[path], (System.nanoTime() - failedAt) / 1e6);
                     }
@@ -237,39 +234,23 @@ final class JobProbe {
             results.add(names[path], "tasks restarted", restarted[path]);
             results.add(names[path], "ms until the next commit", millis[path]);
         }
-        results.add("coordinator/operator", "tasks restarted", restarted[0] / restarted[1]);
-        results.add("coordinator/operator", "time until the next commit", millis[0] / millis[1]);
     }
 
-    /** Sums over the turns. */
+    /** What one job of one turn did. */
     private static final class Job {
 
+        private final List<Double> checkpointMillis = new ArrayList<>();
         private long records;
         private long nanos;
-        private long checkpoints;
-        private long checkpointMillis;
+        private long cpuNanos;
         private long subtasks;
         private long syncMillis;
 
-        private void add(Job other) {
-            records += other.records;
-            nanos += other.nanos;
-            checkpoints += other.checkpoints;
-            checkpointMillis += other.checkpointMillis;
-            subtasks += other.subtasks;
-            syncMillis += other.syncMillis;
-        }
-
-        private double recordsPerSecond() {
-            return records * 1e9 / nanos;
-        }
-
-        private double checkpointMillis() {
-            return (double) checkpointMillis / checkpoints;
-        }
-
-        private double syncMillis() {
-            return (double) syncMillis / subtasks;
+        private void addTo(Results results, String name, String turn) {
+            results.add(name, turn + RECORDS, records * 1e9 / nanos);
+            results.add(name, turn + CPU, cpuNanos / 1e3 / records);
+            results.add(name, turn + CHECKPOINT, Numbers.median(checkpointMillis));
+            results.add(name, turn + SYNC, (double) syncMillis / subtasks);
         }
     }
 }

@@ -23,6 +23,7 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.connector.datagen.source.DataGeneratorSource;
 import org.apache.flink.core.execution.CheckpointType;
 import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.runtime.checkpoint.RestoredCheckpointStats;
 import org.apache.flink.runtime.execution.ExecutionState;
 import org.apache.flink.runtime.executiongraph.AccessExecutionGraph;
 import org.apache.flink.runtime.executiongraph.AccessExecutionVertex;
@@ -180,6 +181,16 @@ final class JobRunner implements AutoCloseable {
     int awaitRestart(JobID job) throws Exception {
         await("the failed task runs again", () -> restartsIfRunning(job) > 0);
         return restartsIfRunning(job);
+    }
+
+    /** Id of the checkpoint from which tasks were restored last. */
+    long restoredCheckpoint(JobID job) throws Exception {
+        RestoredCheckpointStats restored =
+                graph(job).getCheckpointStatsSnapshot().getLatestRestoredCheckpoint();
+        if (restored == null) {
+            throw new IllegalStateException("The job was not restored from a checkpoint.");
+        }
+        return restored.getCheckpointId();
     }
 
     AccessExecutionGraph graph(JobID job) throws Exception {

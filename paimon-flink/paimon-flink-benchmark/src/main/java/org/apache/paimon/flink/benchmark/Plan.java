@@ -13,7 +13,6 @@
 package org.apache.paimon.flink.benchmark;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 /** Which worker processes are run: measure, arguments, heap. */
@@ -30,97 +29,130 @@ final class Plan {
     private Plan() {}
 
     static List<Case> of(Extent extent) {
-        List<Case> cases = new ArrayList<>();
-        int[] writers =
-                extent == Extent.FULL
-                        ? new int[] {1_000, 10_000}
-                        : new int[] {extent == Extent.QUICK ? 1_000 : 20};
-        int[] files = extent == Extent.FULL ? new int[] {1, 10, 100} : new int[] {1, 10};
-        for (int w : writers) {
-            for (int f : files) {
-                cases.add(new Case("heap", heap(w, f), "writers=" + w, "files=" + f));
-            }
-        }
-        for (int w : writers) {
-            for (int f : files) {
-                cases.add(checkpoint(extent, w, f));
-            }
-        }
-        if (extent != Extent.SMOKE) {
-            cases.add(checkpoint(extent, 3_000, 1));
-            cases.add(checkpoint(extent, 30_000, 1));
-        }
-        int[] restored =
-                extent == Extent.SMOKE
-                        ? new int[] {20}
-                        : extent == Extent.QUICK
-                                ? new int[] {1_000, 10_000, 30_000}
-                                : new int[] {1_000, 3_000, 10_000, 30_000};
-        for (int w : restored) {
-            cases.add(
-                    new Case(
-                            "restore",
-                            2_000,
-                            "writers=" + w,
-                            "files=1",
-                            "warmUps=" + (extent == Extent.SMOKE ? 0 : 3),
-                            "iterations=" + (extent == Extent.SMOKE ? 1 : 3)));
-        }
-        int[] reports = extent == Extent.SMOKE ? new int[] {1} : new int[] {0, 1, 10, 1_000};
-        for (int f : reports) {
-            cases.add(
-                    new Case(
-                            "serializer",
-                            1_000,
-                            "files=" + f,
-                            "warmUps=" + (extent == Extent.SMOKE ? 0 : 6),
-                            "iterations=" + (extent == Extent.SMOKE ? 1 : 10)));
-        }
-        int[] snapshots =
-                extent == Extent.FULL
-                        ? new int[] {10, 1_000, 10_000}
-                        : extent == Extent.QUICK ? new int[] {10, 1_000} : new int[] {10};
-        for (int s : snapshots) {
-            cases.add(new Case("tag", 1_000, "snapshots=" + s));
-        }
-        if (extent == Extent.SMOKE) {
-            cases.add(new Case("frame", 2_000, "files=200", "savepoints=2"));
-            return cases;
-        }
+        boolean smoke = extent == Extent.SMOKE;
         boolean full = extent == Extent.FULL;
-        cases.add(new Case("frame", 7_000, "files=50000", "savepoints=" + (full ? 20 : 3)));
-        cases.add(new Case("job", 2_000, "turns=" + (full ? 6 : 2), "seconds=" + (full ? 10 : 6)));
-        cases.add(new Case("recovery", 2_000, "turns=" + (full ? 5 : 2)));
+        List<Case> cases = new ArrayList<>();
+        int[] writers = full ? new int[] {1_000, 10_000} : new int[] {smoke ? 20 : 1_000};
+        int[] files = full ? new int[] {1, 10, 100} : new int[] {1, 10};
+        for (int w : writers) {
+            for (int f : files) {
+                cases.add(
+                        new Case("heap", heap(w, f), 6 + w * f / 20_000)
+                                .with("writers", w)
+                                .with("files", f)
+                                .once());
+            }
+        }
+        for (int w : writers) {
+            for (int f : files) {
+                cases.add(checkpoint(smoke, w, f));
+            }
+        }
+        if (!smoke) {
+            cases.add(checkpoint(false, 3_000, 1));
+            cases.add(checkpoint(false, 30_000, 1));
+        }
+        for (int w : smoke ? new int[] {20} : new int[] {1_000, 3_000, 10_000, 30_000}) {
+            cases.add(
+                    new Case("restore", 2_000, 10 + w / 2_000)
+                            .with("writers", w)
+                            .with("files", 1)
+                            .with("warmUps", smoke ? 0 : 3)
+                            .with("iterations", smoke ? 1 : 3));
+        }
+        for (int f : smoke ? new int[] {1} : new int[] {0, 1, 10, 1_000}) {
+            cases.add(
+                    new Case("serializer", 1_000, smoke ? 4 : 13)
+                            .with("files", f)
+                            .with("warmUps", smoke ? 0 : 6)
+                            .with("iterations", smoke ? 1 : 10));
+        }
+        cases.add(
+                new Case("frame", smoke ? 2_000 : 7_000, smoke ? 10 : 150)
+                        .with("files", smoke ? 200 : 50_000)
+                        .with("savepoints", smoke ? 2 : full ? 20 : 3)
+                        .once());
+        // What follows compares this distribution with itself.
+        cases.add(
+                new Case("writer", 1_000, 15)
+                        .with("savepoints", smoke ? 1 : 3_000)
+                        .ofThisJarAlone());
+        int turns = smoke ? 1 : full ? 6 : 2;
+        int seconds = smoke ? 1 : 6;
+        cases.add(
+                new Case("job", 2_000, (turns + 2) * JobProbe.JOBS * (seconds + 1))
+                        .with("warmUps", smoke ? 0 : 2)
+                        .with("turns", turns)
+                        .with("seconds", seconds)
+                        .once()
+                        .ofThisJarAlone());
+        for (int s : full ? new int[] {10, 1_000, 10_000} : new int[] {10, smoke ? 20 : 1_000}) {
+            cases.add(new Case("tag", 1_000, 10 + s / 500).with("snapshots", s).once());
+        }
+        cases.add(
+                new Case("recovery", 2_000, 10 + 4 * turns)
+                        .with("turns", turns)
+                        .once()
+                        .ofThisJarAlone());
         return cases;
     }
 
-    private static Case checkpoint(Extent extent, int writers, int files) {
-        long all = (long) writers * files;
-        int iterations = extent == Extent.SMOKE ? 1 : all > 200_000 ? 4 : all > 20_000 ? 15 : 40;
-        return new Case(
-                "checkpoint",
-                heap(writers, files),
-                "writers=" + writers,
-                "files=" + files,
-                "warmUps=" + (extent == Extent.SMOKE ? 0 : iterations),
-                "iterations=" + iterations);
+    /** As many checkpoints as it takes until the code that decodes a report is compiled. */
+    private static Case checkpoint(boolean smoke, int writers, int files) {
+        int all = writers * files;
+        int iterations = smoke ? 1 : Math.max(4, Math.min(50, 500_000 / all));
+        int warmUps = smoke ? 0 : Math.max(3, Math.min(150, 1_000_000 / all));
+        return new Case("checkpoint", heap(writers, files), 5 + all / 25_000)
+                .with("writers", writers)
+                .with("files", files)
+                .with("warmUps", warmUps)
+                .with("iterations", iterations);
     }
 
     private static int heap(int writers, int files) {
-        return (int) Math.min(7_000, 1_000 + (long) writers * files / 150);
+        return Math.min(7_000, 1_000 + writers * files / 150);
     }
 
-    /** One worker process. */
+    /** What one worker process does, once per round with each jar. */
     static final class Case {
 
         final String measure;
         final int heapMegabytes;
-        final List<String> arguments;
 
-        Case(String measure, int heapMegabytes, String... arguments) {
+        /** About how long it takes, once with one jar, on an idle machine. */
+        final int seconds;
+
+        final List<String> arguments = new ArrayList<>();
+
+        /** 2, or 1 if only this distribution is measured. */
+        int jars = 2;
+
+        private boolean once;
+
+        private Case(String measure, int heapMegabytes, int seconds) {
             this.measure = measure;
             this.heapMegabytes = heapMegabytes;
-            this.arguments = Arrays.asList(arguments);
+            this.seconds = seconds;
+        }
+
+        private Case with(String name, int value) {
+            arguments.add(name + "=" + value);
+            return this;
+        }
+
+        /** It counts, or takes turns in itself: further rounds would say the same. */
+        private Case once() {
+            once = true;
+            return this;
+        }
+
+        private Case ofThisJarAlone() {
+            jars = 1;
+            return this;
+        }
+
+        int rounds(int wanted) {
+            return once ? 1 : wanted;
         }
 
         @Override

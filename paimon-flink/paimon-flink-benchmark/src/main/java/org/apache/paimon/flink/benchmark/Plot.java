@@ -16,76 +16,86 @@ import org.knowm.xchart.BitmapEncoder;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.style.Styler;
+import org.knowm.xchart.style.XYStyler;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
 import java.awt.Color;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Map;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.TreeMap;
 
 /** Draws cost over the number of writers, for both jars, as a PNG. */
 final class Plot {
 
+    private static final int WIDTH = 560;
+    private static final int HEIGHT = 420;
+    private static final Color[] COLORS = {new Color(0, 98, 155), new Color(150, 150, 150)};
+
     private Plot() {}
 
-    static void draw(Map<String, Map<String, double[]>> values, Path file) throws IOException {
-        XYChart checkpoint =
-                chart("One checkpoint, 1 file per writer", "CPU ms of the coordinator's thread");
-        add(checkpoint, values, "checkpoint", "loop CPU ms");
-        XYChart restore = chart("Restore, all writers replay 1 report", "CPU ms of the process");
-        add(restore, values, "restore", "restore CPU ms");
-        BitmapEncoder.saveBitmap(
-                java.util.Arrays.asList(checkpoint, restore),
-                1,
-                2,
-                file.toString(),
-                BitmapEncoder.BitmapFormat.PNG);
+    /** Writes nothing when fewer than two sizes were measured. */
+    static void draw(Values values, Path file) throws IOException {
+        List<XYChart> charts = new ArrayList<>();
+        add(
+                charts,
+                chart("One checkpoint, 1 file per writer", "CPU time of the event loop (ms)"),
+                values,
+                "checkpoint",
+                "loop CPU ms");
+        add(
+                charts,
+                chart("Restore, each writer replays 1 report", "CPU time of the process (ms)"),
+                values,
+                "restore",
+                "restore CPU ms");
+        if (!charts.isEmpty()) {
+            BitmapEncoder.saveBitmap(
+                    charts, 1, charts.size(), file.toString(), BitmapEncoder.BitmapFormat.PNG);
+        }
     }
 
     private static XYChart chart(String title, String yAxis) {
         XYChart chart =
                 new XYChartBuilder()
-                        .width(640)
-                        .height(440)
+                        .width(WIDTH)
+                        .height(HEIGHT)
                         .title(title)
                         .xAxisTitle("writers")
                         .yAxisTitle(yAxis)
                         .build();
-        chart.getStyler().setXAxisLogarithmic(true);
-        chart.getStyler().setYAxisLogarithmic(true);
-        chart.getStyler().setLegendPosition(Styler.LegendPosition.InsideNW);
-        chart.getStyler().setChartBackgroundColor(Color.WHITE);
-        chart.getStyler().setSeriesColors(new Color[] {new Color(0, 98, 155), Color.GRAY});
+        XYStyler styler = chart.getStyler();
+        styler.setXAxisLogarithmic(true);
+        styler.setYAxisLogarithmic(true);
+        styler.setXAxisDecimalPattern("#,###");
+        styler.setYAxisDecimalPattern("#,###");
+        styler.setLegendPosition(Styler.LegendPosition.InsideNW);
+        styler.setChartBackgroundColor(Color.WHITE);
+        styler.setSeriesColors(COLORS);
         return chart;
     }
 
     private static void add(
-            XYChart chart,
-            Map<String, Map<String, double[]>> values,
-            String measure,
-            String metric) {
+            List<XYChart> charts, XYChart chart, Values values, String measure, String metric) {
         TreeMap<Integer, double[]> byWriters = new TreeMap<>();
-        values.forEach(
-                (key, metrics) -> {
-                    String[] measureAndCase = key.split("\t");
-                    String[] parameters = measureAndCase[1].split("[ ,]+");
-                    if (measureAndCase[0].equals(measure)
-                            && parameters[2].equals("1")
-                            && metrics.containsKey(metric)) {
-                        byWriters.put(Integer.parseInt(parameters[0]), metrics.get(metric));
-                    }
-                });
-        if (byWriters.isEmpty()) {
+        for (String at : values.cases(measure)) {
+            double[] pair = values.find(measure, at, metric);
+            if (at.endsWith(", 1 files") && pair != null) {
+                byWriters.put(Integer.parseInt(at.substring(0, at.indexOf(' '))), pair);
+            }
+        }
+        if (byWriters.size() < 2) {
             return;
         }
         double[] x = byWriters.keySet().stream().mapToDouble(Integer::doubleValue).toArray();
-        String[] names = {"this distribution", "released"};
+        String[] names = {"this distribution", "other jar"};
         for (int jar = 0; jar < 2; jar++) {
             int which = jar;
             double[] y = byWriters.values().stream().mapToDouble(v -> v[which]).toArray();
             chart.addSeries(names[jar], x, y)
                     .setMarker(jar == 0 ? SeriesMarkers.CIRCLE : SeriesMarkers.SQUARE);
         }
+        charts.add(chart);
     }
 }

@@ -40,16 +40,20 @@ import java.util.stream.Collectors;
  * one without, doing the same. Counted, so load on the machine does not matter.
  *
  * <pre>
- *   newest   the savepoint is committed and tagged, its snapshot is the newest
- *   behind   the job died between commit and tag, others committed 100 snapshots since
- *   gone     as before, but the snapshot has expired, the job had committed once more, and others
- *            committed as many as there were
+ *   newest       the savepoint is committed and tagged, its snapshot is the newest
+ *   100 behind   the job died between commit and tag, others committed 100 snapshots since
+ *   gone         as before, but the snapshot has expired, the job had committed once more, and
+ *                others committed as many as there were
  * </pre>
  */
 final class TagProbe {
 
     private static final String USER = "job-00000000-0000-0000-0000-000000000001";
     private static final long SAVEPOINT = 5;
+
+    private static final String NEWEST = "newest";
+    private static final String BEHIND = "100 behind";
+    private static final String GONE = "gone, with others' commits after it";
 
     private final int snapshots;
     private final Path directory;
@@ -66,7 +70,7 @@ final class TagProbe {
     static void run(int snapshots, Path directory, Results results) throws Exception {
         TagProbe probe = new TagProbe(snapshots, directory);
         String name = snapshots + " snapshots";
-        for (String situation : new String[] {"newest", "behind", "gone"}) {
+        for (String situation : new String[] {NEWEST, BEHIND, GONE}) {
             CallCount with = probe.measure(situation, true);
             CallCount without = probe.measure(situation, false);
             results.add(name, situation + ": calls", with.total - without.total);
@@ -75,7 +79,7 @@ final class TagProbe {
     }
 
     private CallCount measure(String situation, boolean tagging) throws Exception {
-        createTable(situation + (tagging ? "-on" : "-off"));
+        createTable((situation + (tagging ? " on" : " off")).replaceAll("\\W+", "-"));
         OperatorSubtaskState state;
         try (OneInputStreamOperatorTestHarness<Committable, Committable> committer =
                 committer(tagging)) {
@@ -91,10 +95,10 @@ final class TagProbe {
                             .getJobManagerOwnedState();
             fileIO.reset();
             committer.notifyOfCompletedCheckpoint(SAVEPOINT);
-            if (situation.equals("newest")) {
+            if (situation.equals(NEWEST)) {
                 return new CallCount(fileIO);
             }
-            if (situation.equals("gone")) {
+            if (situation.equals(GONE)) {
                 committer.processElement(table.files(1, SAVEPOINT + 1).get(0), SAVEPOINT + 1);
                 committer.snapshot(SAVEPOINT + 1, SAVEPOINT + 1);
                 committer.notifyOfCompletedCheckpoint(SAVEPOINT + 1);
@@ -104,7 +108,7 @@ final class TagProbe {
         Files.deleteIfExists(
                 snapshotDirectory.resolveSibling("tag").resolve("tag-savepoint-" + SAVEPOINT));
         long savepointSnapshot = snapshots + 1L;
-        if (situation.equals("behind")) {
+        if (situation.equals(BEHIND)) {
             addSnapshots(100);
         } else {
             addSnapshots(snapshots);

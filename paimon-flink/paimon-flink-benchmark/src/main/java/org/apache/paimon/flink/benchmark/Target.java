@@ -12,84 +12,77 @@
 
 package org.apache.paimon.flink.benchmark;
 
-import java.util.Arrays;
-import java.util.List;
-
-/** What a value of this distribution may be, compared with the other jar's. */
+/** What a value must reach: by itself, or compared with another one. */
 final class Target {
 
-    /** File system calls of one tag. */
-    private static final double MOST_CALLS = 16;
+    /** The value is only reported. */
+    static final Target NONE = new Target("", false, (value, compared, ratio) -> true);
 
-    /** What two equal whole jobs differ by. */
-    private static final double NOISE = 0.05;
+    private final String text;
+    private final boolean relative;
+    private final Rule rule;
 
-    private static final List<Target> ALL =
-            Arrays.asList(
-                    new Target("heap", "heap held per file", 0.45),
-                    new Target("heap", "highest heap per file", 1.1),
-                    new Target("checkpoint", "allocated bytes per file", 0.6),
-                    new Target("checkpoint", "intake CPU us per report", 0.1),
-                    new Target("checkpoint", "total CPU us per report", 1.05),
-                    new Target("serializer", "serialize us/op", 1.05),
-                    new Target("serializer", "deserialize us/op", 1.05));
-
-    private final String measure;
-    private final String metric;
-    private final double highestRatio;
-
-    private Target(String measure, String metric, double highestRatio) {
-        this.measure = measure;
-        this.metric = metric;
-        this.highestRatio = highestRatio;
+    private Target(String text, boolean relative, Rule rule) {
+        this.text = text;
+        this.relative = relative;
+        this.rule = rule;
     }
 
-    static String verdict(
-            String measure, String caseName, String metric, double ours, double other) {
-        for (Target target : ALL) {
-            if (target.measure.equals(measure) && target.metric.equals(metric)) {
-                return verdict(ours / other <= target.highestRatio, "<= " + target.highestRatio);
-            }
-        }
-        if (measure.equals("restore")
-                && caseName.startsWith("30000 ")
-                && metric.equals("restore CPU ms")) {
-            return verdict(ours / other <= 0.1, "<= 0.1");
-        }
-        if (measure.equals("serializer") && metric.equals("bytes")) {
-            return verdict(ours - other == 1, "one byte more");
-        }
-        if (measure.equals("checkpoint") && metric.equals("loop CPU ms")) {
-            return verdict(ours < 1_000, "< 10 % of 10 s");
-        }
-        if (metric.equals("times the CPU time")) {
-            return verdict(ours <= 12, "<= 12");
-        }
-        if (measure.equals("tag") && metric.endsWith("calls")) {
-            return verdict(ours <= MOST_CALLS, "constant, <= " + MOST_CALLS);
-        }
-        if (measure.equals("frame") && metric.startsWith("share")) {
-            return verdict(ours == 1, "all");
-        }
-        if (measure.equals("writer") && caseName.contains("on/off")) {
-            return verdict(ours <= 1 + NOISE, "1.00 within " + NOISE);
-        }
-        if (measure.equals("job")
-                && caseName.contains("on/off")
-                && !metric.equals("synchronous part")) {
-            return metric.equals("records/s")
-                    ? verdict(ours >= 1 - NOISE, "1.00 within " + NOISE)
-                    : verdict(ours <= 1 + NOISE, "1.00 within " + NOISE);
-        }
-        if (measure.equals("job") && caseName.startsWith("on, coordinator/operator")) {
-            return metric.equals("records/s")
-                    ? verdict(ours >= 1 - NOISE, "not slower, within " + NOISE)
-                    : verdict(ours <= 1 + NOISE, "not slower, within " + NOISE);
-        }
-        return "reported";
+    /** At most so many times what it is compared with. */
+    static Target atMost(double most) {
+        return new Target(
+                "<= " + Numbers.format(most) + "x", true, (value, c, ratio) -> ratio <= most);
     }
 
-    private static String verdict(boolean met, String target) {
-        return (met ? "met" : "MISSED") + " (" + target + ")";
+    /** Not more than what it is compared with, but for what two equal measurements differ by. */
+    static Target notMore(double noise) {
+        return new Target(
+                "<= 1.00x, noise " + percent(noise), true, (value, c, ratio) -> ratio <= 1 + noise);
+    }
+
+    /** Not less than what it is compared with, but for what two equal measurements differ by. */
+    static Target notLess(double noise) {
+        return new Target(
+                ">= 1.00x, noise " + percent(noise),
+                true,
+                (value, c, ratio) -> ratio >= 1 / (1 + noise));
+    }
+
+    /** Larger by exactly so much than what it is compared with. */
+    static Target larger(double difference, String text) {
+        return new Target(text, true, (value, compared, r) -> value - compared == difference);
+    }
+
+    /** A bound of the value alone. */
+    static Target within(double bound, String text) {
+        return new Target(text, false, (value, c, r) -> value <= bound);
+    }
+
+    static Target exactly(double expected, String text) {
+        return new Target(text, false, (value, c, r) -> value == expected);
+    }
+
+    private static String percent(double share) {
+        return Numbers.format(100 * share) + " %";
+    }
+
+    /** {@code met}, {@code MISSED}, {@code reported}, or why that cannot be said. */
+    String verdict(double value, double compared, double ratio) {
+        if (this == NONE) {
+            return "reported";
+        }
+        if (Double.isNaN(value) || (relative && Double.isNaN(ratio))) {
+            return "not measured";
+        }
+        return rule.isMet(value, compared, ratio) ? "met" : "MISSED";
+    }
+
+    @Override
+    public String toString() {
+        return text;
+    }
+
+    private interface Rule {
+        boolean isMet(double value, double compared, double ratio);
     }
 }

@@ -78,7 +78,8 @@ public final class Worker {
                 FrameProbe.run(number("files"), number("savepoints"), directory, results);
                 return;
             case "job":
-                JobProbe.runJobs(number("turns"), number("seconds"), directory, results);
+                JobProbe.runJobs(
+                        number("warmUps"), number("turns"), number("seconds"), directory, results);
                 return;
             case "writer":
                 JobProbe.runWriter(number("savepoints"), directory, results);
@@ -102,10 +103,9 @@ public final class Worker {
                 new OptionsBuilder()
                         .include(benchmark.replace(".", "\\.") + "$")
                         .forks(0)
-                        .shouldDoGC(true)
                         .verbosity(VerboseMode.SILENT)
-                        .warmupTime(TimeValue.milliseconds(500))
-                        .measurementTime(TimeValue.milliseconds(500))
+                        .warmupTime(TimeValue.milliseconds(300))
+                        .measurementTime(TimeValue.milliseconds(300))
                         .warmupIterations(number("warmUps"))
                         .measurementIterations(number("iterations"))
                         .param("directory", directory.resolve(benchmark).toString());

@@ -16,8 +16,14 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -28,13 +34,14 @@ class BenchmarkOptionsTest {
     @TempDir Path directory;
 
     @Test
-    @DisplayName("All measures are taken three times unless the command line says otherwise")
+    @DisplayName("All measures are taken twice unless the command line says otherwise")
     void defaults() throws Exception {
         BenchmarkOptions options = parse();
 
         assertThat(options.extent()).isEqualTo(Plan.Extent.FULL);
-        assertThat(options.rounds()).isEqualTo(3);
-        assertThat(options.json()).isFalse();
+        assertThat(options.rounds()).isEqualTo(2);
+        assertThat(options.output()).isEqualTo(BenchmarkOptions.Output.TEXT);
+        assertThat(options.values()).isNull();
         assertThat(options.plot()).isNull();
         assertThat(Plan.of(Plan.Extent.FULL))
                 .allSatisfy(planned -> assertThat(options.includes(planned.measure)).isTrue());
@@ -49,16 +56,16 @@ class BenchmarkOptionsTest {
                         "--only",
                         "heap,tag",
                         "--rounds",
-                        "2",
+                        "4",
                         "--json",
                         "--plot",
                         "p.png");
 
         assertThat(options.extent()).isEqualTo(Plan.Extent.QUICK);
-        assertThat(options.rounds()).isEqualTo(2);
+        assertThat(options.rounds()).isEqualTo(4);
         assertThat(options.includes("tag")).isTrue();
         assertThat(options.includes("restore")).isFalse();
-        assertThat(options.json()).isTrue();
+        assertThat(options.output()).isEqualTo(BenchmarkOptions.Output.JSON);
         assertThat(options.plot()).hasFileName("p.png");
     }
 
@@ -81,22 +88,58 @@ class BenchmarkOptionsTest {
         assertThatThrownBy(() -> parse("--against", "nowhere.jar"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("--against: there is no file 'nowhere.jar'");
+        assertThatThrownBy(() -> parse("--values", "nowhere.tsv"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("--values: there is no file 'nowhere.tsv'");
+        assertThatThrownBy(() -> parse("--json", "--markdown"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("exclude each other");
         assertThatThrownBy(() -> BenchmarkOptions.parse("--json"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("--jar, --against and --dir are needed");
     }
 
-    private BenchmarkOptions parse(String... more) throws Exception {
-        Path jar = directory.resolve("a.jar");
-        if (!Files.exists(jar)) {
-            Files.createFile(jar);
+    @Test
+    @DisplayName("A file that is no jar of Paimon is refused, with what it lacks")
+    void refusesOtherJars() throws Exception {
+        Path text = Files.write(directory.resolve("text.jar"), new byte[] {'n', 'o'});
+        Path other = jar("other.jar", "org/example/Other.class");
+        Path older =
+                jar(
+                        "older.jar",
+                        "org/apache/paimon/utils/SnapshotManager.class",
+                        "org/apache/paimon/flink/sink/RowAppendTableSink.class");
+
+        assertThatThrownBy(() -> parse("--against", text.toString()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("--against: '" + text + "' is no jar");
+        assertThatThrownBy(() -> parse("--jar", other.toString()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("--jar: '" + other + "' does not hold")
+                .hasMessageContaining("SnapshotManager")
+                .hasMessageContaining("2.0.0 or newer");
+        assertThatThrownBy(() -> parse("--against", older.toString()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("AutoTagForSavepointCommitterOperator");
+    }
+
+    private Path jar(String name, String... entries) throws IOException {
+        Path file = directory.resolve(name);
+        try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(file))) {
+            for (String entry : entries) {
+                zip.putNextEntry(new ZipEntry(entry));
+                zip.closeEntry();
+            }
         }
-        String[] args = new String[6 + more.length];
-        String[] needed = {
-            "--jar", jar.toString(), "--against", jar.toString(), "--dir", directory.toString()
-        };
-        System.arraycopy(needed, 0, args, 0, 6);
-        System.arraycopy(more, 0, args, 6, more.length);
-        return BenchmarkOptions.parse(args);
+        return file;
+    }
+
+    private BenchmarkOptions parse(String... more) throws Exception {
+        Path jar = jar("paimon.jar", BenchmarkOptions.MEASURED.toArray(new String[0]));
+        List<String> args = new ArrayList<>();
+        Collections.addAll(args, "--jar", jar.toString(), "--against", jar.toString());
+        Collections.addAll(args, "--dir", directory.toString());
+        Collections.addAll(args, more);
+        return BenchmarkOptions.parse(args.toArray(new String[0]));
     }
 }

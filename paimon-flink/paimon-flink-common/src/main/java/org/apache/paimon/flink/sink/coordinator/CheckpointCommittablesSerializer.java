@@ -138,9 +138,47 @@ public class CheckpointCommittablesSerializer
     //  The header, readable without a copy
     // ------------------------------------------------------------------------
 
-    /** Checks what the readers below read. */
+    /** Checks what the readers below read; makes no object, as it is done for each event. */
     static void validateHeader(int version, byte[] serialized) throws IOException {
-        new Body(version, serialized);
+        if (version < VERSION_1 || version > VERSION_3) {
+            throw new IOException(
+                    String.format(
+                            "Unknown version %d of a report; versions %d to %d can be read."
+                                    + " A newer build wrote it: use that one or a newer one.",
+                            version, VERSION_1, VERSION_3));
+        }
+        int fixedLength = headerLength(version) + 2 * Integer.BYTES;
+        if (serialized.length < fixedLength) {
+            throw new IOException(
+                    String.format(
+                            "A report of version %d has %d bytes, its fixed part alone takes %d.",
+                            version, serialized.length, fixedLength));
+        }
+        for (int offset = IDLE_OFFSET; offset < headerLength(version); offset++) {
+            if (serialized[offset] != 0 && serialized[offset] != 1) {
+                throw corrupt(
+                        serialized,
+                        "byte %d is %d, but a boolean is 0 or 1",
+                        offset,
+                        serialized[offset]);
+            }
+        }
+        if (checkpointId(serialized) < 0) {
+            throw new IOException(
+                    String.format(
+                            "A report is for checkpoint %d, but checkpoint ids are not negative.",
+                            checkpointId(serialized)));
+        }
+        int count = committableCount(version, serialized);
+        int left = serialized.length - fixedLength;
+        if (count < 0 || count > left / Integer.BYTES) {
+            throw corrupt(
+                    serialized,
+                    "it claims %d committables, the %d bytes left hold at most %d",
+                    count,
+                    left,
+                    left / Integer.BYTES);
+        }
     }
 
     /** Walks the layout to its end, so that later reads of a part of it cannot run out of bytes. */
@@ -206,44 +244,12 @@ public class CheckpointCommittablesSerializer
         private int length;
 
         Body(int version, byte[] serialized) throws IOException {
-            if (version < VERSION_1 || version > VERSION_3) {
-                throw new IOException(
-                        String.format(
-                                "Unknown version %d of a report; versions %d to %d can be read."
-                                        + " A newer build wrote it: use that one or a newer one.",
-                                version, VERSION_1, VERSION_3));
-            }
+            validateHeader(version, serialized);
             this.serialized = serialized;
-            int fixedLength = headerLength(version) + 2 * Integer.BYTES;
-            if (serialized.length < fixedLength) {
-                throw new IOException(
-                        String.format(
-                                "A report of version %d has %d bytes, its fixed part alone takes"
-                                        + " %d.",
-                                version, serialized.length, fixedLength));
-            }
-            for (int offset = IDLE_OFFSET; offset < headerLength(version); offset++) {
-                if (serialized[offset] != 0 && serialized[offset] != 1) {
-                    throw corrupt(
-                            "byte %d is %d, but a boolean is 0 or 1", offset, serialized[offset]);
-                }
-            }
-            if (CheckpointCommittablesSerializer.checkpointId(serialized) < 0) {
-                throw new IOException(
-                        String.format(
-                                "A report is for checkpoint %d, but checkpoint ids are not"
-                                        + " negative.",
-                                CheckpointCommittablesSerializer.checkpointId(serialized)));
-            }
             this.in = ByteBuffer.wrap(serialized);
             in.position(headerLength(version));
             this.committableVersion = in.getInt();
             this.count = in.getInt();
-            if (count < 0 || count > in.remaining() / Integer.BYTES) {
-                throw corrupt(
-                        "it claims %d committables, the %d bytes left hold at most %d",
-                        count, in.remaining(), in.remaining() / Integer.BYTES);
-            }
         }
 
         long checkpointId() {
@@ -269,8 +275,10 @@ public class CheckpointCommittablesSerializer
             }
             if (in.hasRemaining()) {
                 throw corrupt(
+                        serialized,
                         "%d bytes are left over behind its last committable at offset %d",
-                        in.remaining(), in.position());
+                        in.remaining(),
+                        in.position());
             }
             return false;
         }
@@ -299,26 +307,33 @@ public class CheckpointCommittablesSerializer
             position++;
             if (in.remaining() < Integer.BYTES) {
                 throw corrupt(
+                        serialized,
                         "%d bytes are left at offset %d, too few for the length of committable %d"
                                 + " of %d",
-                        in.remaining(), offset, position, count);
+                        in.remaining(),
+                        offset,
+                        position,
+                        count);
             }
             int length = in.getInt();
             if (length < 0 || length > in.remaining()) {
                 throw corrupt(
+                        serialized,
                         "committable %d of %d claims %d bytes at offset %d, where %d are left",
-                        position, count, length, offset, in.remaining());
+                        position,
+                        count,
+                        length,
+                        offset,
+                        in.remaining());
             }
             return length;
         }
+    }
 
-        private IOException corrupt(String format, Object... args) {
-            return new IOException(
-                    String.format(
-                            "The report for checkpoint %d (%d bytes) is corrupt: %s.",
-                            CheckpointCommittablesSerializer.checkpointId(serialized),
-                            serialized.length,
-                            String.format(format, args)));
-        }
+    private static IOException corrupt(byte[] serialized, String format, Object... args) {
+        return new IOException(
+                String.format(
+                        "The report for checkpoint %d (%d bytes) is corrupt: %s.",
+                        checkpointId(serialized), serialized.length, String.format(format, args)));
     }
 }

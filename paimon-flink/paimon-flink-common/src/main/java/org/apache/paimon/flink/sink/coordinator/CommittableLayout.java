@@ -202,7 +202,7 @@ final class CommittableLayout {
     }
 
     private void checkNull(Field field, int position) throws IOException {
-        if (!field.nullable || field.name.equals(NEVER_NULL)) {
+        if (!field.mayBeNull) {
             throw new IOException(field.name + " is null, which it must not be");
         }
         if (rows.getLong(position) != 0) {
@@ -228,32 +228,29 @@ final class CommittableLayout {
         if (field.kind == Kind.ROW) {
             checkRow(field.row, base + offset(word), (int) word);
         } else {
-            checkArray(
-                    field.elementType, field.element, field.name, base + offset(word), (int) word);
+            checkArray(field, base + offset(word), (int) word);
         }
     }
 
-    private void checkArray(
-            DataType elementType, @Nullable Field element, String name, int base, int size)
-            throws IOException {
-        checkFixedPart(Integer.BYTES, base, size, name);
+    private void checkArray(Field array, int base, int size) throws IOException {
+        checkFixedPart(Integer.BYTES, base, size, array.name);
         int count = rows.getInt(base);
-        int width = BinaryArray.calculateFixLengthPartSize(elementType);
+        int width = array.elementWidth;
         // The count is bounded before it is used, so that the header cannot overflow.
-        if (count < 0 || count > size / width) {
+        if (count < 0 || (long) count * width > size) {
             throw new IOException(
                     String.format(
                             "%s claims %d elements of %d bytes in an array of %d bytes",
-                            name, count, width, size));
+                            array.name, count, width, size));
         }
         int header = BinaryArray.calculateHeaderInBytes(count);
-        checkFixedPart(header + (long) width * count, base, size, name);
-        if (element == null) {
+        checkFixedPart(header + (long) width * count, base, size, array.name);
+        if (array.element == null) {
             return;
         }
         for (int i = 0; i < count; i++) {
             // The elements of these arrays are never null, whatever their type says.
-            checkField(element, base, size, base + header + width * i);
+            checkField(array.element, base, size, base + header + width * i);
         }
     }
 
@@ -351,7 +348,7 @@ final class CommittableLayout {
     private static final class Field {
 
         private final String name;
-        private final boolean nullable;
+        private final boolean mayBeNull;
         private final Kind kind;
         private final boolean serializedRow;
 
@@ -363,22 +360,22 @@ final class CommittableLayout {
         /** What is in it, if it is a row. */
         @Nullable private final Row row;
 
-        /** What is in it, if it is an array. */
-        @Nullable private final DataType elementType;
+        /** Bytes that each element takes in the fixed part, if it is an array. */
+        private final int elementWidth;
 
         /** The elements of an array, if they have a variable length. */
         @Nullable private final Field element;
 
         private Field(DataType type, String name, int nullBit, int offset) {
             this.name = name;
-            this.nullable = type.isNullable();
+            this.mayBeNull = type.isNullable() && !name.equals(NEVER_NULL);
             this.nullBit = nullBit;
             this.offset = offset;
             this.serializedRow = SERIALIZED_ROWS.contains(name);
             if (BinaryRow.isInFixedLengthPart(type)) {
                 this.kind = Kind.FIXED;
                 this.row = null;
-                this.elementType = null;
+                this.elementWidth = 0;
                 this.element = null;
                 return;
             }
@@ -389,19 +386,20 @@ final class CommittableLayout {
                 case VARBINARY:
                     this.kind = Kind.BYTES;
                     this.row = null;
-                    this.elementType = null;
+                    this.elementWidth = 0;
                     this.element = null;
                     return;
                 case ROW:
                     this.kind = Kind.ROW;
                     this.row = new Row((RowType) type, name);
-                    this.elementType = null;
+                    this.elementWidth = 0;
                     this.element = null;
                     return;
                 case ARRAY:
                     this.kind = Kind.ARRAY;
                     this.row = null;
-                    this.elementType = ((ArrayType) type).getElementType();
+                    DataType elementType = ((ArrayType) type).getElementType();
+                    this.elementWidth = BinaryArray.calculateFixLengthPartSize(elementType);
                     this.element =
                             BinaryRow.isInFixedLengthPart(elementType)
                                     ? null

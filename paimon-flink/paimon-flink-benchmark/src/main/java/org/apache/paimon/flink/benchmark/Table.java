@@ -1,0 +1,457 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.benchmark;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.StringJoiner;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/**
+ * What was measured, beside what it is compared with and what it must reach: one {@link Row} per
+ * measure and size; as text, as Markdown (one line per measure) or as JSON.
+ */
+final class Table {
+
+    /** What two equal measurements of CPU time may differ by, measured: see docs/performance.md. */
+    private static final double NOISE = 0.05;
+
+    /** Most file system calls that one tag may cost, whatever the table. */
+    private static final double MOST_CALLS = 16;
+
+    private static final double INTERVAL_MILLIS = 10_000;
+
+    private static final String OTHER_JAR = "other jar";
+
+    private final Values values;
+    private final List<String> failures;
+    private final List<Row> rows = new ArrayList<>();
+
+    Table(Values values, List<String> failures) {
+        this.values = values;
+        this.failures = failures;
+
+        compare(
+                "heap held per pending checkpoint",
+                "bytes per file",
+                "heap",
+                "heap held per file",
+                Target.atMost(0.45));
+        compare(
+                "highest heap while committing it",
+                "bytes per file",
+                "heap",
+                "highest heap per file",
+                Target.atMost(1.1));
+        compare(
+                "allocation, event to manifest committable",
+                "bytes per file",
+                "checkpoint",
+                "allocated bytes per file",
+                Target.atMost(0.6));
+        compare(
+                "taking in the reports",
+                "CPU us per report",
+                "checkpoint",
+                "intake CPU us per report",
+                Target.atMost(0.1));
+        compare(
+                "taking in and handing over",
+                "CPU us per report",
+                "checkpoint",
+                "total CPU us per report",
+                Target.notMore(NOISE));
+        restore();
+        eventLoop();
+        compare(
+                "serializer: size of a report",
+                "bytes",
+                "serializer",
+                "bytes",
+                Target.larger(1, "one byte more"));
+        compare(
+                "serializer: write a report",
+                "CPU us",
+                "serializer",
+                "serialize CPU us",
+                Target.atMost(1.05));
+        compare(
+                "serializer: read a report",
+                "CPU us",
+                "serializer",
+                "deserialize CPU us",
+                Target.atMost(1.05));
+        frame();
+        writer();
+        job();
+        tag();
+        recovery();
+    }
+
+    // ------------------------------------------------------------------------
+    //  Rows
+    // ------------------------------------------------------------------------
+
+    /** A row for each case in which this was measured. */
+    private void compare(String title, String unit, String measure, String metric, Target target) {
+        for (String at : values.cases(measure)) {
+            compare(title, unit, measure, at, metric, target);
+        }
+    }
+
+    private void compare(
+            String title, String unit, String measure, String at, String metric, Target target) {
+        double[] pair = values.find(measure, at, metric);
+        if (pair != null) {
+            rows.add(new Row(title, at, unit, pair[0], OTHER_JAR, pair[1], target));
+        }
+    }
+
+    private void restore() {
+        String title = "restore, writers replay in ascending order";
+        String metric = "restore CPU ms";
+        for (String at : values.cases("restore")) {
+            compare(
+                    title,
+                    "CPU ms",
+                    "restore",
+                    at,
+                    metric,
+                    writers(at) == 30_000 ? Target.atMost(0.1) : Target.NONE);
+        }
+        for (String at : values.cases("restore")) {
+            double[] few = values.find("restore", at, metric);
+            double[] many =
+                    values.find(
+                            "restore", at.replace(writers(at) + "", 10 * writers(at) + ""), metric);
+            if (many != null) {
+                rows.add(
+                        new Row(
+                                "restore, 10 times as many writers",
+                                10 * writers(at) + " instead of " + writers(at) + " writers",
+                                "times the CPU time",
+                                many[0] / few[0],
+                                OTHER_JAR,
+                                many[1] / few[1],
+                                Target.within(12, "<= 12")));
+            }
+        }
+    }
+
+    private void eventLoop() {
+        String title = "event loop busy, of a 10 s interval";
+        double[] largest = {0, 0};
+        for (String at : values.cases("checkpoint")) {
+            double[] millis = values.find("checkpoint", at, "loop CPU ms");
+            if (millis == null) {
+                continue;
+            }
+            rows.add(
+                    new Row(
+                            title,
+                            at,
+                            "%",
+                            100 * millis[0] / INTERVAL_MILLIS,
+                            OTHER_JAR,
+                            100 * millis[1] / INTERVAL_MILLIS,
+                            Target.NONE));
+            for (int jar = 0; jar < 2; jar++) {
+                if (at.endsWith(", 1 files") && millis[jar] < INTERVAL_MILLIS / 10) {
+                    largest[jar] = Math.max(largest[jar], writers(at));
+                }
+            }
+        }
+        if (largest[0] > 0) {
+            rows.add(
+                    new Row(
+                            "event loop busy, of a 10 s interval",
+                            "most measured below 10 %, 1 file each",
+                            "writers",
+                            largest[0],
+                            OTHER_JAR,
+                            largest[1],
+                            Target.NONE));
+        }
+    }
+
+    private void frame() {
+        for (String at : values.cases("frame")) {
+            compare(
+                    "above the RPC frame: what arrives",
+                    "share of the files",
+                    "frame",
+                    at,
+                    "share that arrived",
+                    Target.exactly(1, "all"));
+        }
+        compare("above the RPC frame: time", "s", "frame", "seconds", Target.NONE);
+        compare("above the RPC frame: highest heap", "MB", "frame", "highest heap MB", Target.NONE);
+    }
+
+    private void writer() {
+        String title = "writer's synchronous part, auto-tag on vs off";
+        for (String at : values.cases("writer")) {
+            double[] on = values.find("writer", at, "auto-tag on, CPU us");
+            double[] off = values.find("writer", at, "auto-tag off, CPU us");
+            if (on != null && off != null) {
+                rows.add(new Row(title, at, "CPU us", on[0], "off", off[0], Target.notMore(NOISE)));
+            }
+        }
+        turns(title, "ms", JobProbe.ON_COORDINATOR, "off", JobProbe.OFF_COORDINATOR, JobProbe.SYNC);
+    }
+
+    private void job() {
+        for (String metric : Arrays.asList(JobProbe.RECORDS, JobProbe.CPU, JobProbe.CHECKPOINT)) {
+            String tagging = "whole job, auto-tag on vs off";
+            turns(
+                    tagging,
+                    metric,
+                    JobProbe.ON_COORDINATOR,
+                    "off",
+                    JobProbe.OFF_COORDINATOR,
+                    metric);
+            turns(tagging, metric, JobProbe.ON_OPERATOR, "off", JobProbe.OFF_OPERATOR, metric);
+        }
+        for (String metric : Arrays.asList(JobProbe.RECORDS, JobProbe.CPU, JobProbe.CHECKPOINT)) {
+            String path = "whole job, coordinator vs operator path";
+            String operator = "operator path";
+            turns(path, metric, JobProbe.OFF_COORDINATOR, operator, JobProbe.OFF_OPERATOR, metric);
+            turns(path, metric, JobProbe.ON_COORDINATOR, operator, JobProbe.ON_OPERATOR, metric);
+        }
+    }
+
+    /** Two jobs that have taken turns: the ratio is the median of those of all turns. */
+    private void turns(
+            String title, String unit, String job, String against, String other, String metric) {
+        Turns compared = new Turns(job, other, metric);
+        if (compared.ratios.isEmpty()) {
+            return;
+        }
+        Turns equal = new Turns(JobProbe.CONTROL, JobProbe.OFF_COORDINATOR, metric);
+        double noise = Math.max(NOISE, Math.abs(Numbers.median(equal.ratios) - 1));
+        rows.add(
+                new Row(
+                        title,
+                        job,
+                        unit,
+                        Numbers.median(compared.of),
+                        against,
+                        Numbers.median(compared.with),
+                        Numbers.median(compared.ratios),
+                        metric.equals(JobProbe.RECORDS)
+                                ? Target.notLess(noise)
+                                : Target.notMore(noise)));
+    }
+
+    private void tag() {
+        Map<String, Double> smallest = new LinkedHashMap<>();
+        for (String at : values.cases("tag")) {
+            values.metrics("tag", at)
+                    .forEach(
+                            (metric, pair) -> {
+                                if (metric.endsWith(": calls")) {
+                                    smallest.merge(metric, pair[0], Math::min);
+                                }
+                            });
+        }
+        smallest.forEach(
+                (metric, calls) -> {
+                    String situation = metric.substring(0, metric.indexOf(':'));
+                    for (String at : values.cases("tag")) {
+                        double[] pair = values.find("tag", at, metric);
+                        rows.add(
+                                new Row(
+                                        "cost of a tag, savepoint snapshot " + situation,
+                                        at,
+                                        "file system calls",
+                                        pair[0],
+                                        OTHER_JAR,
+                                        pair[1],
+                                        Target.within(
+                                                Math.min(calls, MOST_CALLS),
+                                                "constant, <= " + Numbers.format(MOST_CALLS))));
+                    }
+                });
+    }
+
+    private void recovery() {
+        for (String metric : Arrays.asList("tasks restarted", "ms until the next commit")) {
+            double[] coordinator = values.find("recovery", "coordinator path", metric);
+            double[] operator = values.find("recovery", "operator path", metric);
+            if (coordinator != null && operator != null) {
+                rows.add(
+                        new Row(
+                                "recovery after one writer of four fails",
+                                "coordinator path",
+                                metric,
+                                coordinator[0],
+                                "operator path",
+                                operator[0],
+                                Target.NONE));
+            }
+        }
+    }
+
+    private static int writers(String at) {
+        return Integer.parseInt(at.substring(0, at.indexOf(' ')));
+    }
+
+    // ------------------------------------------------------------------------
+    //  Output
+    // ------------------------------------------------------------------------
+
+    /** In columns, for a terminal. */
+    String text() {
+        StringBuilder text = new StringBuilder();
+        String measure = "";
+        String format = "  %-40s %12s %12s %8s  %-12s %s%n";
+        for (Row row : rows) {
+            String heading = row.measure + " (" + row.unit + ")";
+            if (!heading.equals(measure)) {
+                measure = heading;
+                text.append(
+                        String.format(
+                                "%n%s%n" + format,
+                                heading,
+                                "at",
+                                "this",
+                                row.against,
+                                "ratio",
+                                "verdict",
+                                "must reach"));
+            }
+            text.append(
+                    String.format(
+                            format,
+                            row.at,
+                            Numbers.format(row.value),
+                            Numbers.format(row.compared),
+                            row.ratioText(),
+                            row.verdict(),
+                            row.target));
+        }
+        text.append(String.format("%n%s%n", summary()));
+        return text.toString();
+    }
+
+    private String summary() {
+        Map<String, Integer> counts = new LinkedHashMap<>();
+        for (String verdict : Arrays.asList("met", "MISSED", "reported", "not measured")) {
+            counts.put(verdict, 0);
+        }
+        rows.forEach(row -> counts.merge(row.verdict(), 1, Integer::sum));
+        StringJoiner summary = new StringJoiner(", ", rows.size() + " rows: ", ".");
+        counts.forEach((verdict, count) -> summary.add(count + " " + verdict));
+        failures.forEach(failure -> summary.add("\nFAILED: " + failure));
+        return summary.toString();
+    }
+
+    /** One line per measure, for a page. */
+    String markdown() {
+        Map<String, List<Row>> lines = new LinkedHashMap<>();
+        for (Row row : rows) {
+            lines.computeIfAbsent(row.measure + " (" + row.unit + ")", heading -> new ArrayList<>())
+                    .add(row);
+        }
+        StringBuilder text = new StringBuilder();
+        text.append("| measure | at | this | compared with | ratio | must reach | verdict |\n");
+        text.append("|---|---|--:|--:|--:|---|---|\n");
+        lines.forEach(
+                (heading, line) -> {
+                    text.append("| ").append(heading);
+                    text.append(cells(line, row -> row.at));
+                    text.append(cells(line, row -> Numbers.format(row.value)));
+                    text.append(
+                            cells(
+                                    line,
+                                    row ->
+                                            Numbers.format(row.compared)
+                                                    + " ("
+                                                    + row.against
+                                                    + ")"));
+                    text.append(cells(line, Row::ratioText));
+                    text.append(cell(line, row -> row.target.toString()));
+                    text.append(cell(line, Row::verdict));
+                    text.append(" |\n");
+                });
+        return text.toString();
+    }
+
+    private static String cells(List<Row> line, Function<Row, String> cell) {
+        return " | " + line.stream().map(cell).collect(Collectors.joining("<br>"));
+    }
+
+    /** Once, if it is the same for all. */
+    private static String cell(List<Row> line, Function<Row, String> cell) {
+        return line.stream().map(cell).distinct().count() == 1
+                ? " | " + cell.apply(line.get(0))
+                : cells(line, cell);
+    }
+
+    String json() {
+        StringJoiner json = new StringJoiner(",\n", "{\"rows\":[\n", "\n],\n");
+        for (Row row : rows) {
+            json.add(
+                    String.format(
+                            "{\"measure\":%s,\"at\":%s,\"unit\":%s,\"value\":%s,\"against\":%s,"
+                                    + "\"compared\":%s,\"ratio\":%s,\"target\":%s,"
+                                    + "\"verdict\":%s}",
+                            quoted(row.measure),
+                            quoted(row.at),
+                            quoted(row.unit),
+                            number(row.value),
+                            quoted(row.against),
+                            number(row.compared),
+                            number(row.ratio),
+                            quoted(row.target.toString()),
+                            quoted(row.verdict())));
+        }
+        StringJoiner failed = new StringJoiner(",", "\"failures\":[", "]}\n");
+        failures.forEach(failure -> failed.add(quoted(failure)));
+        return json.toString() + failed;
+    }
+
+    private static String quoted(String text) {
+        return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
+    }
+
+    private static String number(double value) {
+        return Double.isNaN(value) || Double.isInfinite(value) ? "null" : Double.toString(value);
+    }
+
+    // ------------------------------------------------------------------------
+
+    /** A metric of two jobs of this distribution that ran in turns. */
+    private final class Turns {
+
+        private final List<Double> of = new ArrayList<>();
+        private final List<Double> with = new ArrayList<>();
+        private final List<Double> ratios = new ArrayList<>();
+
+        private Turns(String job, String other, String metric) {
+            for (String turn : values.metrics("job", job).keySet()) {
+                double[] one = values.find("job", job, turn);
+                double[] two = values.find("job", other, turn);
+                if (turn.endsWith(": " + metric) && two != null && two[0] > 0) {
+                    of.add(one[0]);
+                    with.add(two[0]);
+                    ratios.add(one[0] / two[0]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.benchmark;
+
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Collections;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** From measured values to verdicts. */
+class TableTest {
+
+    private final Values values = new Values();
+
+    @Test
+    @DisplayName("A ratio at its bound meets the target, one above it misses it")
+    void judgesRatios() {
+        both("heap", "1000 writers, 1 files", "heap held per file", 450, 1_000);
+        both("heap", "10000 writers, 10 files", "heap held per file", 451, 1_000);
+
+        assertThat(table().markdown())
+                .contains("1,000 writers, 1 file<br>10,000 writers, 10 files")
+                .contains("0.45x<br>0.45x | <= 0.45x | met<br>MISSED |");
+    }
+
+    @Test
+    @DisplayName("The smallest value of all rounds counts")
+    void takesTheSmallest() {
+        both("serializer", "1 files", "bytes", 720, 718);
+        both("serializer", "1 files", "bytes", 719, 719);
+
+        assertThat(table().markdown()).contains("| 719 | 718 (other jar) |").contains("| met |");
+    }
+
+    @Test
+    @DisplayName("What only one jar was measured for is not judged against the other")
+    void saysWhatWasNotMeasured() {
+        values.add(0, "heap", "1000 writers, 1 files", "heap held per file", 450);
+
+        assertThat(table().markdown()).contains("| 450 | - (other jar) | - |");
+        assertThat(table().text()).contains("1 rows: 0 met, 0 MISSED, 0 reported, 1 not measured.");
+    }
+
+    @Test
+    @DisplayName("A restore of ten times the writers may take twelve times the time")
+    void comparesSizes() {
+        both("restore", "1000 writers, 1 files", "restore CPU ms", 10, 10);
+        both("restore", "10000 writers, 1 files", "restore CPU ms", 121, 900);
+
+        assertThat(table().markdown())
+                .contains("10,000 instead of 1,000 writers | 12.1 | 90 (other jar)")
+                .contains("| <= 12 | MISSED |");
+    }
+
+    @Test
+    @DisplayName("Below a tenth of the interval counts the largest number of writers measured")
+    void largestCountBelowTenPercent() {
+        both("checkpoint", "1000 writers, 1 files", "loop CPU ms", 20, 90);
+        both("checkpoint", "30000 writers, 1 files", "loop CPU ms", 999, 1_000);
+        both("checkpoint", "10000 writers, 100 files", "loop CPU ms", 5, 5);
+
+        assertThat(table().markdown())
+                .contains("most measured below 10 %, 1 file each | 30,000 | 1,000 (other jar)");
+    }
+
+    @Test
+    @DisplayName("Jobs in turns: median of the ratios, within what two equal jobs differ by")
+    void comparesJobsInTurns() {
+        turn(1, 1_000, 1_100, 1_080);
+        turn(2, 500, 450, 540);
+        turn(3, 100, 200, 108);
+
+        // 1.1, 0.9 and 2.0; the two equal jobs differ by 8 %.
+        assertThat(table().markdown())
+                .contains("| 450 | 500 (off) | 1.10x | >= 1.00x, noise 8 % | met |");
+
+        turn(4, 100, 10, 108);
+        turn(5, 100, 10, 108);
+        turn(6, 100, 10, 108);
+        assertThat(table().markdown()).contains("| >= 1.00x, noise 8 % | MISSED |");
+    }
+
+    @Test
+    @DisplayName("A tag costs the same calls whatever the table, or misses its target")
+    void tagsCostConstantCalls() {
+        both("tag", "10 snapshots", "newest: calls", 12, 8);
+        both("tag", "1000 snapshots", "newest: calls", 12, 8);
+        both("tag", "10 snapshots", "gone: calls", 6, 15);
+        both("tag", "1000 snapshots", "gone: calls", 7, 1_005);
+
+        assertThat(table().text()).contains("4 rows: 3 met, 1 MISSED");
+    }
+
+    @Test
+    @DisplayName("Values written and read again give the same table")
+    void readsWhatItWrote(@TempDir Path directory) throws Exception {
+        both("restore", "1000 writers, 1 files", "restore CPU ms", 10.25, 20);
+        Path file = directory.resolve("values.tsv");
+        Files.write(
+                file,
+                Arrays.asList(
+                        Values.line(0, "restore", "1000 writers, 1 files", "restore CPU ms", 10.25),
+                        Values.line(1, "restore", "1000 writers, 1 files", "restore CPU ms", 20)));
+
+        Table again = new Table(Values.read(file), Collections.emptyList());
+
+        assertThat(again.json()).isEqualTo(table().json()).contains("10.25");
+
+        Files.write(file, Arrays.asList("0\theap\tat\theld\t1", "2\theap\tat\theld\t1"));
+        assertThatThrownBy(() -> Values.read(file))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("line 2")
+                .hasMessageContaining("jar '2' is neither 0 nor 1");
+    }
+
+    @Test
+    @DisplayName("Failed measures are part of each output that has room for them")
+    void tellsFailures() {
+        Table table = new Table(values, Collections.singletonList("tag \"x\" failed"));
+
+        assertThat(table.text()).contains("FAILED: tag \"x\" failed");
+        assertThat(table.json()).contains("\"failures\":[\"tag \\\"x\\\" failed\"]");
+    }
+
+    private void turn(int turn, double off, double on, double again) {
+        String metric = "turn " + turn + ": " + JobProbe.RECORDS;
+        values.add(0, "job", JobProbe.OFF_COORDINATOR, metric, off);
+        values.add(0, "job", JobProbe.ON_COORDINATOR, metric, on);
+        values.add(0, "job", JobProbe.CONTROL, metric, again);
+    }
+
+    private void both(String measure, String at, String metric, double ours, double other) {
+        values.add(0, measure, at, metric, ours);
+        values.add(1, measure, at, metric, other);
+    }
+
+    private Table table() {
+        return new Table(values, Collections.emptyList());
+    }
+}
