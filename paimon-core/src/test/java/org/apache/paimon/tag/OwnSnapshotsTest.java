@@ -22,6 +22,7 @@ import org.apache.paimon.utils.SnapshotManager;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -296,6 +297,7 @@ class OwnSnapshotsTest {
         assertThat(own.latestIdentifier()).hasValue(5);
     }
 
+    @Tag("slow")
     @ParameterizedTest(name = "{0} snapshots")
     @ValueSource(ints = {10, 1_000, 10_000})
     @DisplayName("T10: file system calls do not grow with the age of the table")

@@ -209,11 +209,8 @@ public class CheckpointCommittablesSerializer
         return ByteBuffer.wrap(serialized).getInt(headerLength(version) + Integer.BYTES);
     }
 
-    /** A copy with the flag cleared; the same array when it is not set. */
-    static byte[] withoutSavepointFlag(int version, byte[] serialized) {
-        if (!savepoint(version, serialized)) {
-            return serialized;
-        }
+    /** A copy of a report with the savepoint flag, with the flag cleared. */
+    static byte[] withoutSavepointFlag(byte[] serialized) {
         byte[] copy = serialized.clone();
         copy[SAVEPOINT_OFFSET] = 0;
         return copy;

@@ -14,7 +14,6 @@ package org.apache.paimon.flink.sink.coordinator;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
@@ -67,10 +66,10 @@ final class CommitLedger {
     /** Reports that are not handed out yet, by checkpoint. */
     private final NavigableMap<Long, Cut> cuts = new TreeMap<>();
 
-    /** Savepoints (and checkpoints) that were aborted and are not older than all pending cuts. */
+    /** Savepoints (and checkpoints) that were aborted since the last cut was handed out. */
     private final NavigableSet<Long> aborted = new TreeSet<>();
 
-    /** A3: cuts that lost a writer, as ranges: first id to last id, both inclusive. */
+    /** A3: cuts that lost a writer, as ranges: first id to last id, both inclusive; or empty. */
     private final NavigableMap<Long, Long> broken = new TreeMap<>();
 
     private final Writer[] writers;
@@ -109,7 +108,6 @@ final class CommitLedger {
     /** The writers will replay what they find in the state of this checkpoint. */
     void restoring(long checkpointId) {
         restoring = checkpointId;
-        seen(checkpointId);
     }
 
     /** Whether replays are still awaited before {@link #recover} may be called. */
@@ -335,7 +333,7 @@ final class CommitLedger {
         for (Map.Entry<Long, Cut> entry : cuts.headMap(checkpointId, true).entrySet()) {
             long id = entry.getKey();
             Cut cut = entry.getValue();
-            if (cut.flagged == 0 && allFinishedBefore(id)) {
+            if (!cut.flagged() && allFinishedBefore(id)) {
                 // E1: not even a forced snapshot, whose identifier a restored job would use again.
                 continue;
             }
@@ -377,7 +375,7 @@ final class CommitLedger {
     }
 
     private boolean complete(long savepointId, Cut cut) {
-        if (cut.flagged == 0 || aborted.contains(savepointId) || broken(savepointId)) {
+        if (!cut.flagged() || aborted.contains(savepointId) || broken(savepointId)) {
             return false;
         }
         for (int subtask = 0; subtask < parallelism; subtask++) {
@@ -393,10 +391,7 @@ final class CommitLedger {
 
     /** A1 and A2: whatever was or will be reported for this id is no savepoint. */
     void abort(long checkpointId) {
-        seen(checkpointId);
-        if (checkpointId > lastAligned) {
-            aborted.add(checkpointId);
-        }
+        aborted.add(checkpointId);
     }
 
     /** Whether the cut of this checkpoint was handed out to be committed, or is being recovered. */
@@ -419,11 +414,9 @@ final class CommitLedger {
     void reset(int subtask, long checkpointId) {
         Writer writer = writers[subtask];
         for (Cut cut : cuts.tailMap(checkpointId, false).values()) {
-            cut.remove(subtask);
+            cut.reports[subtask] = null;
         }
-        if (highestSeen > checkpointId) {
-            broken.merge(checkpointId + 1, highestSeen, Math::max);
-        }
+        broken.merge(checkpointId + 1, highestSeen, Math::max);
         accountFor(writer, null, false);
         writer.resetTo(checkpointId);
     }
@@ -562,26 +555,25 @@ final class CommitLedger {
 
         private final EncodedReport[] reports;
         private final int[] attempts;
-        private int flagged;
 
         private Cut(int parallelism) {
             this.reports = new EncodedReport[parallelism];
             this.attempts = new int[parallelism];
-            Arrays.fill(attempts, NEVER);
         }
 
         private void put(int subtask, int attempt, EncodedReport report) {
-            remove(subtask);
             reports[subtask] = report;
             attempts[subtask] = attempt;
-            flagged += report.savepoint() ? 1 : 0;
         }
 
-        private void remove(int subtask) {
-            if (reports[subtask] != null && reports[subtask].savepoint()) {
-                flagged--;
+        /** Whether any report says that this is a savepoint. */
+        private boolean flagged() {
+            for (EncodedReport report : reports) {
+                if (report != null && report.savepoint()) {
+                    return true;
+                }
             }
-            reports[subtask] = null;
+            return false;
         }
 
         private Deque<CommitBatch.Entry> entries() {

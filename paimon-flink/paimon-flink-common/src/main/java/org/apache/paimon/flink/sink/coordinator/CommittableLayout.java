@@ -106,7 +106,7 @@ final class CommittableLayout {
         in.getLong();
         in.limit(end);
 
-        int partitionLength = length("partition");
+        int partitionLength = length("the partition");
         checkSerializedRow(in.position(), partitionLength, "the partition");
         in.position(in.position() + partitionLength);
         require(Integer.BYTES + 1, "the bucket");
@@ -123,10 +123,10 @@ final class CommittableLayout {
         }
         for (int increment = 0; increment < 2; increment++) {
             for (int list = 0; list < 3; list++) {
-                checkFiles(DATA_FILE, "data file");
+                checkFiles(DATA_FILE);
             }
             for (int list = 0; list < 2; list++) {
-                checkFiles(INDEX_FILE, "index file");
+                checkFiles(INDEX_FILE);
             }
         }
         if (in.hasRemaining()) {
@@ -136,26 +136,24 @@ final class CommittableLayout {
         }
     }
 
-    private void checkFiles(Row file, String what) throws IOException {
+    private void checkFiles(Row file) throws IOException {
         require(Integer.BYTES, "the number of files");
         int count = in.getInt();
         if (count < 0 || count > in.remaining() / Integer.BYTES) {
             throw new IOException(
                     String.format(
                             "a list of %ss claims %d of them at offset %d, where %d bytes are left",
-                            what, count, position() - Integer.BYTES, in.remaining()));
+                            file.name, count, position() - Integer.BYTES, in.remaining()));
         }
         for (int i = 0; i < count; i++) {
-            int length = length(what);
+            int length = length(file.name);
             checkRow(file, in.position(), length);
             in.position(in.position() + length);
         }
     }
 
     private int length(String what) throws IOException {
-        if (in.remaining() < Integer.BYTES) {
-            require(Integer.BYTES, "the length of a " + what);
-        }
+        require(Integer.BYTES, what);
         int length = in.getInt();
         if (length < 0 || length > in.remaining()) {
             throw new IOException(

@@ -130,8 +130,7 @@ public final class EncodedReport {
     public EncodedReport withdrawn() {
         return savepoint()
                 ? new EncodedReport(
-                        version,
-                        CheckpointCommittablesSerializer.withoutSavepointFlag(version, serialized))
+                        version, CheckpointCommittablesSerializer.withoutSavepointFlag(serialized))
                 : this;
     }
 

@@ -106,12 +106,12 @@ final class ReportReceiver {
         private void receive(int from, WriterEvent event) throws ReportProtocolException {
             if (from < attempt || (from == attempt && !live)) {
                 LOG.debug(
-                        "Ignoring {} of writer subtask {} attempt {}: attempt {} is {}.",
+                        "Ignoring {} of writer subtask {} attempt {}, which is over; the newest"
+                                + " is {}.",
                         event,
                         subtask,
                         from,
-                        attempt,
-                        live ? "current" : "over");
+                        attempt);
                 return;
             }
             if (from > attempt) {
@@ -255,7 +255,7 @@ final class ReportReceiver {
         private final Class<?> kind;
         private final long checkpointId;
         private final int version;
-        private final List<byte[]> parts = new ArrayList<>(1);
+        private final List<byte[]> parts = new ArrayList<>();
         private long length;
 
         private PartSeries(WriterEvent first) {
@@ -276,9 +276,6 @@ final class ReportReceiver {
         }
 
         private byte[] join() throws IOException {
-            if (parts.size() == 1) {
-                return parts.get(0);
-            }
             if (length > Integer.MAX_VALUE - 8) {
                 throw new IOException(
                         String.format("Its %d parts take %d bytes.", parts.size(), length));

@@ -131,9 +131,35 @@ class CheckpointCommittablesSerializerTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {Integer.MIN_VALUE, -1, 3, 1_000_000, Integer.MAX_VALUE})
+    @ValueSource(ints = {Integer.MIN_VALUE, -1, 1_000_000, Integer.MAX_VALUE})
     @DisplayName("S2: a negative or absurd number of committables is refused")
     void refusesAbsurdCounts(int count) throws Exception {
+        byte[] bytes = GoldenBytes.read("report-v3");
+        ByteBuffer.wrap(bytes).putInt(COUNT_OFFSET_V3, count);
+        int left = bytes.length - FIRST_LENGTH_OFFSET_V3;
+
+        String claim =
+                String.format(
+                        "it claims %d committables, the %d bytes left hold at most %d",
+                        count, left, left / 4);
+        refused(() -> SERIALIZER.deserialize(3, bytes), "checkpoint 42", claim);
+        refused(() -> EncodedReport.of(3, bytes), "checkpoint 42", claim);
+    }
+
+    @Test
+    @DisplayName("S2: one committable more than the bytes left can hold is refused as absurd")
+    void refusesOneCommittableTooMany() throws Exception {
+        byte[] bytes = GoldenBytes.read("report-v3");
+        int most = (bytes.length - FIRST_LENGTH_OFFSET_V3) / 4;
+        ByteBuffer.wrap(bytes).putInt(COUNT_OFFSET_V3, most + 1);
+
+        refused(() -> SERIALIZER.deserialize(3, bytes), "claims " + (most + 1) + " committables");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {3, 4})
+    @DisplayName("S2: more committables than there are is refused")
+    void refusesTooManyCommittables(int count) throws Exception {
         byte[] bytes = GoldenBytes.read("report-v3");
         ByteBuffer.wrap(bytes).putInt(COUNT_OFFSET_V3, count);
 
@@ -209,12 +235,37 @@ class CheckpointCommittablesSerializerTest {
     @Test
     @DisplayName("S2: a committable of an unknown version is refused with its place and version")
     void refusesUnreadableCommittables() throws Exception {
-        byte[] unknownVersion = GoldenBytes.read("report-v3");
-        ByteBuffer.wrap(unknownVersion).putInt(COUNT_OFFSET_V3 - 4, 77);
+        for (int version : new int[] {77, 77 << 24}) {
+            byte[] unknownVersion = GoldenBytes.read("report-v3");
+            ByteBuffer.wrap(unknownVersion).putInt(COUNT_OFFSET_V3 - 4, version);
+            refused(
+                    () -> SERIALIZER.deserialize(3, unknownVersion),
+                    "Committable 1 of 2 (version " + version,
+                    "checkpoint 42");
+        }
+    }
+
+    @Test
+    @DisplayName("S2: a committable that holds nonsense is refused with its place and the reason")
+    void refusesBrokenCommittables() throws Exception {
+        byte[] bytes = GoldenBytes.read("report-v3");
+        ByteBuffer.wrap(bytes).putInt(bytes.length - 4, 3);
+
         refused(
-                () -> SERIALIZER.deserialize(3, unknownVersion),
-                "Committable 1 of 2 (version 77",
-                "checkpoint 42");
+                () -> SERIALIZER.deserialize(3, bytes),
+                "Committable 2 of 2",
+                "cannot be read: its commit message has version 3");
+    }
+
+    @Test
+    @DisplayName("S2: a committable without a byte is well framed, and refused when it is decoded")
+    void refusesEmptyCommittables() throws Exception {
+        byte[] bytes = Arrays.copyOf(GoldenBytes.read("report-v3"), FIRST_LENGTH_OFFSET_V3 + 4);
+        ByteBuffer.wrap(bytes).putInt(COUNT_OFFSET_V3, 1).putInt(FIRST_LENGTH_OFFSET_V3, 0);
+
+        EncodedReport report = EncodedReport.of(3, bytes);
+        assertThat(report.committableCount()).isEqualTo(1);
+        refused(() -> report.decode(SERIALIZER), "Committable 1 of 1", "cannot be read");
     }
 
     @Test

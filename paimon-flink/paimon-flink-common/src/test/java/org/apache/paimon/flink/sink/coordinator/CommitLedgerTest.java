@@ -115,6 +115,23 @@ class CommitLedgerTest {
         }
 
         @Test
+        @DisplayName("T8: reports without files make an empty batch, those with files say who")
+        void batches() throws Exception {
+            checkpoint(1, null, null);
+            checkpoint(2, 3, 4, null, "a");
+            List<CommitBatch> batches = ledger.align(2);
+
+            assertThat(batches.get(0).isEmpty()).isTrue();
+            assertThat(batches.get(0).size()).isZero();
+            assertThat(batches.get(1).isEmpty()).isFalse();
+            assertThat(batches.get(1).size()).isEqualTo(1);
+            CommitBatch.Entry entry = batches.get(1).poll();
+            assertThat(entry.subtask()).isEqualTo(1);
+            assertThat(entry.attempt()).isEqualTo(4);
+            assertThat(batches.get(1).isEmpty()).isTrue();
+        }
+
+        @Test
         @DisplayName("T1: an earlier completion that is told late hands nothing out again")
         void lateCompletion() throws Exception {
             checkpoint(1, "a", "b");
@@ -340,6 +357,45 @@ class CommitLedgerTest {
         }
 
         @Test
+        @DisplayName("A3: a broken cut stays broken when one before it is handed out")
+        void brokenBeyondTheNextCommit() throws Exception {
+            checkpoint(1, "a", "b");
+            align(1);
+            savepoint(2, "c", "d");
+            savepoint(3, "e", "f");
+            restart(1, 1, 1);
+            report(1, 1, Reports.of(2).files("d again").savepoint());
+            assertThat(align(2)).containsExactly("2 [c, d again]");
+            report(1, 1, Reports.of(3).files("f again").savepoint());
+
+            assertThat(align(3)).containsExactly("3 [e, f again]");
+        }
+
+        @Test
+        @DisplayName("A3: a cut that is known by a report alone is broken by a reset as well")
+        void resetAfterAReportWithoutTrigger() throws Exception {
+            checkpoint(1, "a", "b");
+            align(1);
+            report(0, Reports.of(2).files("c").savepoint());
+            restart(1, 1, 1);
+            report(1, 1, Reports.of(2).files("d").savepoint());
+
+            assertThat(align(2)).containsExactly("2 [c, d]");
+        }
+
+        @Test
+        @DisplayName("A3: what a replay brings back of a cut that is still here is committed")
+        void replayIsPutIntoTheCut() throws Exception {
+            ledger.triggered(1);
+            report(0, Reports.of(1).files("a"));
+            // The report of writer 1 was lost; its state holds it, and checkpoint 1 is complete.
+            ledger.reset(1, 1);
+            ledger.replay(1, 1, 1, Collections.singletonList(Reports.of(1).files("b").encoded()));
+
+            assertThat(align(1)).containsExactly("1 [a, b]");
+        }
+
+        @Test
         @DisplayName("A3: the reset of a writer that had finished breaks the newer cuts as well")
         void resetOfAFinishedWriter() throws Exception {
             reportEndOfInput(0, Reports.of(1).files("last"));
@@ -539,6 +595,26 @@ class CommitLedgerTest {
         }
 
         @Test
+        @DisplayName("A4: without a report for the restored checkpoint no cut is complete")
+        void noReportForTheRestoredCheckpoint() throws Exception {
+            restoring(3);
+            replay(0, Reports.of(2).files("a"));
+            replay(1);
+
+            assertThat(recover()).containsExactly("2 [a]");
+        }
+
+        @Test
+        @DisplayName("T8: replayed reports without files make an empty batch")
+        void emptyReplays() throws Exception {
+            restoring(3);
+            replay(0, Reports.of(3));
+            replay(1, Reports.of(3));
+
+            assertThat(ledger.recover()).hasSize(1).allMatch(CommitBatch::isEmpty);
+        }
+
+        @Test
         @DisplayName("A3: what the surviving writer replays after a reset stays broken")
         void replayAfterRegionFailover() throws Exception {
             checkpoint(1, "a", "b");
@@ -631,9 +707,11 @@ class CommitLedgerTest {
             restoring(3);
             replay(0, Reports.of(3).files("a"));
             ledger.reset(0, 3);
+            assertThat(ledger.replaysMissing()).isEqualTo(2);
             replay(1, Reports.of(3).files("b"));
             assertThat(ledger.replaysComplete()).isFalse();
             ledger.replay(0, 1, 3, Collections.singletonList(Reports.of(3).files("a").encoded()));
+            assertThat(ledger.replaysComplete()).isTrue();
 
             assertThat(recover()).containsExactly("3 [a, b]");
         }
@@ -705,6 +783,83 @@ class CommitLedgerTest {
             report(1, Reports.of(2).files("c").savepoint());
 
             assertThat(align(2)).containsExactly("1 [last, b]", "2 [c] savepoint");
+        }
+
+        @Test
+        @DisplayName("E1: when all writers have finished, later checkpoints make no snapshot")
+        void checkpointsAfterTheEnd() throws Exception {
+            reportEndOfInput(0, Reports.of(1).files("last"));
+            reportEndOfInput(1, Reports.of(1));
+            assertThat(align(1)).containsExactly("1 [last]");
+            reportEndOfInput(0, Reports.of(2));
+            reportEndOfInput(1, Reports.of(2));
+
+            assertThat(align(2)).isEmpty();
+        }
+
+        @Test
+        @DisplayName("T8: a savepoint after all writers have finished stays one")
+        void savepointAfterTheEnd() throws Exception {
+            reportEndOfInput(0, Reports.of(1).files("a"));
+            reportEndOfInput(1, Reports.of(1).files("b"));
+            align(1);
+            reportEndOfInput(0, Reports.of(2).savepoint());
+            reportEndOfInput(1, Reports.of(2).savepoint());
+
+            assertThat(align(2)).containsExactly("2 [] savepoint");
+        }
+
+        @Test
+        @DisplayName("E1: the checkpoint with the last data is handed out, also without files")
+        void checkpointOfTheEnd() throws Exception {
+            reportEndOfInput(0, Reports.of(1).watermark(5));
+            reportEndOfInput(1, Reports.of(1).watermark(6));
+
+            assertThat(align(1)).containsExactly("1 [] watermark 5");
+        }
+
+        @Test
+        @DisplayName("E2: what a finished writer skipped before its reset stays skipped")
+        void skippedBeforeTheReset() throws Exception {
+            reportEndOfInput(0, Reports.of(1).files("last"));
+            report(1, Reports.of(1).files("b"));
+            align(1);
+            report(1, Reports.of(2).files("c").savepoint());
+            report(1, Reports.of(3).files("d"));
+            // Checkpoint 3 is complete, but nobody has told the coordinator yet.
+            restart(0, 1, 3);
+            assertThat(align(3)).containsExactly("2 [c] savepoint", "3 [d]");
+        }
+
+        @Test
+        @DisplayName("E2: what a finished writer skipped stays skipped when it reports again")
+        void skippedBeforeItReportsAgain() throws Exception {
+            reportEndOfInput(0, Reports.of(1).files("last"));
+            report(1, Reports.of(1).files("b"));
+            align(1);
+            report(1, Reports.of(2).files("c").savepoint());
+            report(1, Reports.of(3).files("d"));
+            restart(0, 1, 3);
+            report(0, 1, Reports.of(4).files("e"));
+            report(1, Reports.of(4).files("f"));
+
+            assertThat(align(4)).containsExactly("2 [c] savepoint", "3 [d]", "4 [e, f]");
+        }
+
+        @Test
+        @DisplayName("E2: a finished writer that reports data again takes part again")
+        void takesPartAgain() throws Exception {
+            reportEndOfInput(0, Reports.of(1).files("last"));
+            report(1, Reports.of(1).files("b"));
+            align(1);
+            report(0, Reports.of(2).files("more"));
+            report(1, Reports.of(2).files("c"));
+            align(2);
+            report(1, Reports.of(3).files("d"));
+
+            assertThatThrownBy(() -> ledger.align(3))
+                    .isInstanceOf(ReportProtocolException.class)
+                    .hasMessageContaining("subtask 0");
         }
 
         @Test

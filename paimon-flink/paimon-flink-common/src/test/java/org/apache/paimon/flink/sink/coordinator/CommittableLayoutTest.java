@@ -15,6 +15,7 @@ package org.apache.paimon.flink.sink.coordinator;
 import org.apache.paimon.catalog.FileSystemCatalog;
 import org.apache.paimon.catalog.Identifier;
 import org.apache.paimon.data.BinaryRow;
+import org.apache.paimon.data.BinaryRowWriter;
 import org.apache.paimon.data.BinaryString;
 import org.apache.paimon.data.GenericRow;
 import org.apache.paimon.data.Timestamp;
@@ -298,6 +299,257 @@ class CommittableLayoutTest {
         assertThatThrownBy(() -> CommittableLayout.check(overlong.array()))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("5 bytes are left over");
+    }
+
+    @Test
+    @DisplayName("S2: a message that breaks off at any byte is refused with what is missing")
+    void refusesMessagesThatBreakOff() throws Exception {
+        byte[] golden = goldenCommittable();
+        for (int length = 8; length < golden.length - 4; length++) {
+            byte[] broken = Arrays.copyOf(golden, length + 4);
+            ByteBuffer.wrap(broken).putInt(length, CommitMessageSerializer.CURRENT_VERSION);
+            assertThatThrownBy(() -> CommittableLayout.check(broken))
+                    .isInstanceOf(IOException.class)
+                    .message()
+                    .containsAnyOf("are left", "bytes at offset");
+        }
+    }
+
+    @Test
+    @DisplayName("S2: a number of buckets is there or not, and nothing else")
+    void refusesOtherBooleans() throws Exception {
+        byte[] committable = committable(key());
+        committable[BOOLEAN] = 2;
+
+        refused(committable, "byte " + BOOLEAN + " is 2, but a boolean is 0 or 1");
+    }
+
+    @Test
+    @DisplayName("S2: lengths and counts that the bytes cannot hold are refused with their place")
+    void refusesLengthsInTheMessage() throws Exception {
+        byte[] golden = committable(key());
+        int left = golden.length - 4 - FILES;
+
+        int most = left / 4;
+        refused(
+                withInt(golden, FILES - 4, most + 1),
+                String.format(
+                        "a list of data files claims %d of them at offset %d, where %d bytes are"
+                                + " left",
+                        most + 1, FILES - 4, left));
+        refused(withInt(golden, FILES - 4, -1), "a list of data files claims -1 of them");
+        for (int length : new int[] {-1, left}) {
+            refused(
+                    withInt(golden, FILES, length),
+                    String.format(
+                            "data file claims %d bytes at offset %d, where %d are left",
+                            length, FILES, left - 4));
+        }
+        refused(withInt(golden, FILES, 0), "data file has 0 bytes at offset " + (FILES + 4));
+        refused(withInt(golden, 8, Integer.MAX_VALUE), "the partition claims 2147483647 bytes");
+        refused(withInt(golden, 8, 2), "the partition has 2 bytes at offset 12, its fixed part");
+        refused(withInt(golden, 12, 7), "the partition claims 7 fields in 12 bytes");
+    }
+
+    @Test
+    @DisplayName("S2: a serialized row within a row is checked like the row around it")
+    void refusesSerializedRows() throws Exception {
+        byte[] golden = committable(key());
+        int word = word("_MIN_KEY");
+        int at = target(golden, word);
+        int size = 4 + 8 + 3 * 8;
+        assertThat((int) rows(golden).getLong(word)).isEqualTo(size);
+
+        refused(withWord(golden, word, offset(golden, word), 1 << 20), "_MIN_KEY claims 1048576");
+        refused(
+                withWord(golden, word, offset(golden, word), 3),
+                "_MIN_KEY has 3 bytes at offset " + at + ", its fixed part alone takes 4");
+        refused(
+                withInt(golden, at, 4),
+                String.format(
+                        "_MIN_KEY has %d bytes at offset %d, its fixed part alone takes %d",
+                        size, at, 4 + 8 + 4 * 8));
+        for (int arity : new int[] {-1, 5, Integer.MAX_VALUE}) {
+            refused(
+                    withInt(golden, at, arity),
+                    "_MIN_KEY claims " + arity + " fields in " + size + " bytes");
+        }
+    }
+
+    @Test
+    @DisplayName("S2: an array within a row is checked, and so is each of its elements")
+    void refusesArrays() throws Exception {
+        byte[] golden = committable(key());
+        int word = word("_EXTRA_FILES");
+        int at = target(golden, word);
+        int size = (int) rows(golden).getLong(word);
+        int header = 4 + 4;
+
+        refused(
+                withWord(golden, word, offset(golden, word), 1 << 20),
+                "_EXTRA_FILES claims 1048576 bytes at offset " + offset(golden, word));
+        refused(
+                withWord(golden, word, offset(golden, word), 3),
+                "_EXTRA_FILES has 3 bytes at offset " + at + ", its fixed part alone takes 4");
+        int most = size / 8;
+        for (int count : new int[] {-1, most + 1, Integer.MAX_VALUE}) {
+            refused(
+                    withRowInt(golden, at, count),
+                    String.format(
+                            "_EXTRA_FILES claims %d elements of 8 bytes in an array of %d bytes",
+                            count, size));
+        }
+        refused(
+                withRowInt(golden, at, most),
+                String.format(
+                        "_EXTRA_FILES has %d bytes at offset %d, its fixed part alone takes %d",
+                        size, at, header + 8 * most));
+        for (int element = 0; element < 2; element++) {
+            refused(
+                    withWord(golden, at + header + 8 * element, 16, 1 << 20),
+                    String.format(
+                            "_EXTRA_FILES claims 1048576 bytes at offset 16 of the %d bytes at %d",
+                            size, at));
+        }
+    }
+
+    @Test
+    @DisplayName("S2: a row within a row is checked, and so is what is in it")
+    void refusesRowsWithinRows() throws Exception {
+        byte[] golden = committable(key());
+        int word = word("_VALUE_STATS");
+        int at = target(golden, word);
+
+        refused(
+                withWord(golden, word, offset(golden, word), 1 << 20),
+                "_VALUE_STATS claims 1048576 bytes");
+        refused(
+                withWord(golden, word, offset(golden, word), 31),
+                "_VALUE_STATS has 31 bytes at offset " + at + ", its fixed part alone takes 32");
+        refused(withWord(golden, at + 8, 1 << 20, 4), "_MIN_VALUES claims 4 bytes at offset");
+        refused(withWord(golden, at + 24, 1 << 20, 4), "_NULL_COUNTS claims 4 bytes at offset");
+    }
+
+    @Test
+    @DisplayName("S2: short values lie within their word, empty ones anywhere in their row")
+    void knowsShortAndEmptyValues() throws Exception {
+        byte[] golden = committable(key());
+        int word = word("_FILE_NAME");
+
+        refused(
+                withLong(golden, word, 0x88L << 56),
+                "_FILE_NAME claims 8 bytes within a word of 8");
+        CommittableLayout.check(withLong(golden, word, 0x87L << 56));
+        CommittableLayout.check(withWord(golden, word, 0, 0));
+    }
+
+    // ------------------------------------------------------------------------
+
+    /** Where the boolean lies that says whether the number of buckets is known. */
+    private static final int BOOLEAN = 8 + 4 + 12 + 4;
+
+    /** Where the length of the first data file lies, when the number of buckets is not known. */
+    private static final int FILES = BOOLEAN + 1 + 4;
+
+    /** Alone, and in the midst of other bytes, as it lies in a report. */
+    private static void refused(byte[] committable, String message) {
+        assertThatThrownBy(() -> CommittableLayout.check(committable))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining(message);
+        int before = 50;
+        byte[] report = new byte[before + committable.length + 50];
+        System.arraycopy(committable, 0, report, before, committable.length);
+        assertThatThrownBy(() -> new CommittableLayout(report).check(before, committable.length))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining(message);
+    }
+
+    private static int word(String field) {
+        return FILES + 4 + NULL_BITS + 8 * DataFileMeta.SCHEMA.getFieldIndex(field);
+    }
+
+    private static ByteBuffer rows(byte[] committable) {
+        return ByteBuffer.wrap(committable).order(ByteOrder.nativeOrder());
+    }
+
+    private static int offset(byte[] committable, int word) {
+        return (int) (rows(committable).getLong(word) >> 32);
+    }
+
+    /** Where the value lies that a word of the first data file points to. */
+    private static int target(byte[] committable, int word) {
+        return FILES + 4 + offset(committable, word);
+    }
+
+    private static byte[] withInt(byte[] committable, int at, int value) {
+        byte[] changed = committable.clone();
+        ByteBuffer.wrap(changed).putInt(at, value);
+        return changed;
+    }
+
+    private static byte[] withRowInt(byte[] committable, int at, int value) {
+        byte[] changed = committable.clone();
+        rows(changed).putInt(at, value);
+        return changed;
+    }
+
+    private static byte[] withLong(byte[] committable, int at, long value) {
+        byte[] changed = committable.clone();
+        rows(changed).putLong(at, value);
+        return changed;
+    }
+
+    private static byte[] withWord(byte[] committable, int at, int offset, int length) {
+        return withLong(committable, at, ((long) offset << 32) | length);
+    }
+
+    /** One data file with that key and two extra files, in a table of unknown buckets. */
+    private static byte[] committable(BinaryRow minKey) throws IOException {
+        DataFileMeta file =
+                DataFileMeta.create(
+                        "a-file-name-that-does-not-fit-into-a-word",
+                        100L,
+                        10L,
+                        minKey,
+                        minKey,
+                        SimpleStats.EMPTY_STATS,
+                        SimpleStats.EMPTY_STATS,
+                        0L,
+                        9L,
+                        0L,
+                        DataFileMeta.DUMMY_LEVEL,
+                        Arrays.asList("the first extra file", "the second extra file"),
+                        Timestamp.fromEpochMillis(1_600_000_000_000L),
+                        null,
+                        null,
+                        FileSource.APPEND,
+                        null,
+                        null,
+                        null,
+                        null);
+        return COMMITTABLES.serialize(
+                new Committable(
+                        1,
+                        new CommitMessageImpl(
+                                BinaryRow.EMPTY_ROW,
+                                0,
+                                null,
+                                new DataIncrement(
+                                        Collections.singletonList(file),
+                                        Collections.emptyList(),
+                                        Collections.emptyList()),
+                                CompactIncrement.emptyIncrement())));
+    }
+
+    /** Three numbers. */
+    private static BinaryRow key() {
+        BinaryRow key = new BinaryRow(3);
+        BinaryRowWriter writer = new BinaryRowWriter(key);
+        for (int field = 0; field < 3; field++) {
+            writer.writeInt(field, field);
+        }
+        writer.complete();
+        return key;
     }
 
     private static byte[] withFileName(long word) throws IOException {

@@ -77,6 +77,16 @@ class EncodedReportTest {
     }
 
     @Test
+    @DisplayName("S2: an element that is all frame and no report is refused for the report")
+    void refusesElementsWithoutAReport() {
+        byte[] frame = ByteBuffer.allocate(8).putInt(3).putInt(0).array();
+
+        assertThatThrownBy(() -> EncodedReport.fromState(frame))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("A report of version 3 has 0 bytes");
+    }
+
+    @Test
     @DisplayName("A1: a withdrawn report loses its flag and nothing else")
     void withdrawalClearsTheFlagAlone() throws Exception {
         EncodedReport report = Reports.of(9).files("a").watermark(4).idle().savepoint().encoded();

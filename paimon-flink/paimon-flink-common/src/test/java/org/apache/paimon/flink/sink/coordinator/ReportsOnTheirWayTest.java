@@ -18,6 +18,7 @@ import org.apache.flink.util.InstantiationUtil;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import java.util.ArrayList;
@@ -219,11 +220,54 @@ class ReportsOnTheirWayTest {
         assertThat(filesUpTo(1)).containsExactly("a");
     }
 
+    @Test
+    @DisplayName("W1: what an attempt sent arrives in vain once it has failed")
+    void ignoresAFailedAttempt() throws Exception {
+        WriterEventSender writer = freshWriter(0, 0);
+        writer.report(Reports.of(1).files("a").encoded());
+        receiver.attemptFailed(0, 0);
+        deliver(0, 0);
+
+        assertThatThrownBy(() -> ledger.align(1))
+                .isInstanceOf(ReportProtocolException.class)
+                .hasMessageContaining("never arrived");
+    }
+
+    @Test
+    @DisplayName("W1: what an attempt sent arrives in vain once its subtask was reset")
+    void ignoresAResetAttempt() throws Exception {
+        WriterEventSender writer = freshWriter(0, 0);
+        writer.report(Reports.of(1).files("a").encoded());
+        receiver.reset(0);
+        ledger.reset(0, -1);
+        deliver(0, 0);
+        WriterEventSender next = freshWriter(0, 1);
+        next.report(Reports.of(2).files("b").encoded());
+        deliver(0, 1);
+
+        assertThat(filesUpTo(2)).containsExactly("b");
+    }
+
+    @Test
+    @DisplayName("W1: the failure of an earlier attempt, told late, does not end the current one")
+    void lateFailureOfAnEarlierAttempt() throws Exception {
+        freshWriter(0, 0);
+        receiver.reset(0);
+        ledger.reset(0, -1);
+        WriterEventSender next = freshWriter(0, 1);
+        receiver.attemptFailed(0, 0);
+        next.report(Reports.of(1).files("a").encoded());
+        deliver(0, 1);
+
+        assertThat(filesUpTo(1)).containsExactly("a");
+    }
+
     // ------------------------------------------------------------------------
     //  W2
     // ------------------------------------------------------------------------
 
     @Test
+    @Tag("slow")
     @DisplayName("W2: 50,000 files travel in events of at most 1 MiB and arrive as they were")
     void cutsLongReportsAndJoinsThem() throws Exception {
         Reports report = Reports.of(1);

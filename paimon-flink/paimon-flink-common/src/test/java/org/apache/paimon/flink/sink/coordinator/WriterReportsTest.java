@@ -60,17 +60,17 @@ class WriterReportsTest {
     @Test
     @DisplayName("A1: an abort drops the flag of all reports for it, and of no other")
     void abortDropsTheFlag() throws Exception {
-        reports.restored(Collections.singletonList(report(1, true)));
-        reports.add(report(2, true));
+        reports.restored(Arrays.asList(report(1, true), report(1, true), report(2, true)));
         reports.add(report(3, true));
+        reports.add(report(4, true));
 
         reports.aborted(1);
-        reports.aborted(3);
+        reports.aborted(4);
         reports.aborted(9);
 
         assertThat(reports.pending())
                 .extracting(EncodedReport::savepoint)
-                .containsExactly(false, true, false);
+                .containsExactly(false, false, true, true, false);
     }
 
     @Test
