@@ -130,7 +130,8 @@ final class CommitLedger {
      *
      * @param restoredCheckpointId the checkpoint it was restored from, -1 for none
      * @throws ReportProtocolException when the attempt was restored from another checkpoint than
-     *     the coordinator knows, or replays a report of a later one
+     *     the coordinator knows, replays a report of a later one, or cannot be finished as it was
+     *     taken to be when the job was recovered: then its first replay was lost, and not committed
      */
     void replay(int subtask, int attempt, long restoredCheckpointId, List<EncodedReport> reports)
             throws ReportProtocolException {
@@ -144,6 +145,14 @@ final class CommitLedger {
                     "it was restored from this checkpoint, the coordinator expects "
                             + (expected == NEVER ? "none" : "checkpoint " + expected)
                             + ".");
+        }
+        if (writer.takenForFinished) {
+            throw new ReportProtocolException(
+                    subtask,
+                    attempt,
+                    restoredCheckpointId,
+                    "it replays its state, but the job was recovered without it as if it had"
+                            + " finished: an earlier replay was lost on its way.");
         }
         for (EncodedReport report : reports) {
             if (report.checkpointId() > restoredCheckpointId) {
@@ -196,6 +205,7 @@ final class CommitLedger {
         for (int subtask = 0; subtask < parallelism; subtask++) {
             Writer writer = writers[subtask];
             if (writer.runsWithoutReplay) {
+                writer.takenForFinished = true;
                 writer.finished(restoring);
             } else {
                 for (EncodedReport report : writer.replay) {
@@ -503,6 +513,9 @@ final class CommitLedger {
 
         /** In a restore: its vertex had finished. */
         private boolean runsWithoutReplay;
+
+        /** E4: the job was recovered without it. It has no operators then, and never replays. */
+        private boolean takenForFinished;
 
         /** The checkpoint with its last data; {@link #NEVER} while it may have more. */
         private long finishedSince = NEVER;

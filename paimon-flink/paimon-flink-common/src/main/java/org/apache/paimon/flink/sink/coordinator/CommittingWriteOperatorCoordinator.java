@@ -320,8 +320,9 @@ public class CommittingWriteOperatorCoordinator
                                 result.completeExceptionally(closed());
                                 return;
                             }
-                            ledger.triggered(checkpointId);
                             deferredCheckpoints.put(checkpointId, result);
+                            receiver.triggered(checkpointId);
+                            ledger.triggered(checkpointId);
                             recoverIfReplayed();
                             if (state == State.RUNNING
                                     && deferredCheckpoints.remove(checkpointId) != null) {

@@ -55,6 +55,24 @@ final class ReportReceiver {
         sessions[subtask].receive(attempt, event);
     }
 
+    /**
+     * A checkpoint is about to be taken: all tasks run, and have replayed before.
+     *
+     * @throws ReportProtocolException when the rest of a replay is missing
+     */
+    void triggered(long checkpointId) throws ReportProtocolException {
+        for (Session session : sessions) {
+            if (session.replay != null) {
+                throw new ReportProtocolException(
+                        session.subtask,
+                        session.attempt,
+                        checkpointId,
+                        "the checkpoint is triggered, but the end of its replay never arrived: it"
+                                + " was lost on its way.");
+            }
+        }
+    }
+
     /** The attempt is over: nothing that it sent from now on counts. */
     void attemptFailed(int subtask, int attempt) {
         Session session = sessions[subtask];

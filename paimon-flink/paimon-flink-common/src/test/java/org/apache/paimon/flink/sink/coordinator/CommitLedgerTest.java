@@ -951,6 +951,22 @@ class CommitLedgerTest {
         }
 
         @Test
+        @DisplayName("W1: who was taken for finished and replays later had lost its first replay")
+        void replayOfAWriterTakenForFinished() throws Exception {
+            restoring(5);
+            ledger.ready(0);
+            ledger.ready(1);
+            ledger.triggered(6);
+            recover();
+            ledger.reset(1, 5);
+
+            assertThatThrownBy(() -> replay(1, Reports.of(5).files("b")))
+                    .isInstanceOf(ReportProtocolException.class)
+                    .hasMessageContaining("subtask 1")
+                    .hasMessageContaining("lost on its way");
+        }
+
+        @Test
         @DisplayName("E4: a replay that comes after the word that its attempt begins counts")
         void replayAfterReady() throws Exception {
             restoring(5);

@@ -12,6 +12,7 @@
 
 package org.apache.paimon.flink.sink.coordinator.simulation;
 
+import org.apache.paimon.flink.sink.coordinator.RestoredCommittableEvent;
 import org.apache.paimon.flink.sink.coordinator.WriterEventSender;
 import org.apache.paimon.flink.sink.coordinator.WriterReports;
 
@@ -65,7 +66,9 @@ final class Attempt {
     /** It has taken this synchronous savepoint and does nothing until it hears of it; 0: none. */
     long blockedBy;
 
-    boolean finalTaken;
+    /** Whether an event of it has arrived. */
+    boolean heardOf;
+
     boolean awaiting;
 
     /** What the coordinator answered: null when nothing yet. */
@@ -82,6 +85,13 @@ final class Attempt {
 
     void send(MessageKind kind, long checkpointId, OperatorEvent event) {
         outgoing.add(new Message(kind, checkpointId, event));
+    }
+
+    /** Whether nothing of its replay has arrived or will. */
+    boolean replayLost() {
+        return !heardOf
+                && outgoing.stream()
+                        .noneMatch(message -> message.event instanceof RestoredCommittableEvent);
     }
 
     static final class Message {

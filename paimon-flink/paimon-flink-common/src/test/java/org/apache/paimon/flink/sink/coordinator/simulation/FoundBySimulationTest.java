@@ -165,4 +165,42 @@ class FoundBySimulationTest {
                 .then(StepKind.DRAIN)
                 .keepsItsPromises();
     }
+
+    @Test
+    @DisplayName("W1: what was restored is not lost when its replay is and the writer fails then")
+    void replayLostBeforeTheWriterFails() throws Exception {
+        scenario(Mode.HOSTILE, 1)
+                .then(StepKind.DRAIN)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.COMMIT_FAILS)
+                .then(StepKind.WRITE)
+                .then(StepKind.DRAIN)
+                .then(StepKind.JOB_MANAGER_FREEZES)
+                .then(StepKind.MAIN)
+                .then(StepKind.RPC)
+                .then(StepKind.RPC)
+                .then(StepKind.LOSE_EVENT)
+                .then(StepKind.RPC)
+                .then(StepKind.SAVEPOINT)
+                .then(StepKind.FAIL_WRITER)
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("W1: a replay whose end is lost is noticed before the next checkpoint is taken")
+    void endOfReplayLost() throws Exception {
+        scenario(Mode.HOSTILE, 1)
+                .then(StepKind.FRESH_JOB, 1, 0)
+                .then(StepKind.DRAIN)
+                .then(StepKind.WRITE)
+                .then(StepKind.SAVEPOINT)
+                .then(StepKind.DRAIN)
+                .then(StepKind.RESTORE_SAVEPOINT)
+                .then(StepKind.MAIN)
+                .then(StepKind.RPC)
+                .then(StepKind.RPC)
+                .then(StepKind.RPC)
+                .then(StepKind.LOSE_EVENT)
+                .keepsItsPromises();
+    }
 }

@@ -248,6 +248,15 @@ final class Oracle {
         }
     }
 
+    /** A replay was lost as a whole: what is restored then looks as if all writers had finished. */
+    void replayLost(JobHistory history) {
+        for (Checkpoint checkpoint : all(history.user).values()) {
+            if (tagOf(history.user, checkpoint.id) == null && checkpoint.excuse == null) {
+                checkpoint.excuse = "its replay was lost as a whole";
+            }
+        }
+    }
+
     /** Snapshots were expired: a savepoint that had no tag yet never gets one (T10). */
     void expired() {
         look();

@@ -340,6 +340,7 @@ final class SimulatedJob {
                 attempt.phase = Attempt.Phase.RUNNING;
                 return;
             case EVENT:
+                attempt.heardOf = true;
                 coordinator.handleEventFromOperator(attempt.subtask, attempt.number, message.event);
                 return;
             case ACKNOWLEDGE:
@@ -685,6 +686,9 @@ final class SimulatedJob {
         for (Attempt.Message message : current[subtask].outgoing) {
             if (message.kind == Attempt.MessageKind.EVENT) {
                 current[subtask].outgoing.remove(message);
+                if (current[subtask].replayLost()) {
+                    simulation.oracle().replayLost(history);
+                }
                 return true;
             }
         }

@@ -363,7 +363,9 @@ final class Simulation implements AutoCloseable {
         if (loop == null || !loop.canStep()) {
             return false;
         }
-        loop.step(faults.hangDue() || loop.nextOpens() && hasCompany(loop));
+        // A frozen one cannot be told what happens in the middle of its commit: see the docs.
+        boolean mayHang = loop.process == job.process && faults.hangDue();
+        loop.step(mayHang || loop.nextOpens() && hasCompany(loop));
         return true;
     }
 
