@@ -315,8 +315,9 @@ class CoordinatorCommittingRowDataStoreWriteOperatorTest {
                 .containsExactly(
                         "replay of " + restoredId() + ": 5 files=2 idle",
                         "end of replay of " + restoredId());
-        assertThat(pending()).as("kept until a checkpoint has completed").hasSize(1);
         harness.notifyOfCompletedCheckpoint(6);
+        assertThat(pending()).as("kept until two checkpoints have completed").hasSize(1);
+        harness.notifyOfCompletedCheckpoint(7);
         assertThat(pending()).isEmpty();
     }
 

@@ -34,7 +34,9 @@ import java.util.TreeMap;
  * <p><b>How long a report is kept.</b> Those up to a completed checkpoint may not be committed yet,
  * and a savepoint that is under way has to hold them; the checkpoint after a completed one,
  * however, is triggered only when the coordinator has committed it. So each completion forgets the
- * reports up to the <i>previous</i> completed checkpoint.
+ * reports up to the <i>previous</i> completed checkpoint. The first one forgets nothing: should the
+ * replay have been lost, the coordinator fails when the first report arrives, and a savepoint that
+ * is under way then may complete before that is known.
  *
  * <p>T2, E3: {@link #completed} says whether the writer's task ends with that checkpoint.
  */
@@ -102,7 +104,9 @@ public final class WriterReports {
      * @return whether the task ends with it, so that the writer has to wait for its commit
      */
     public boolean completed(long checkpointId) {
-        restored.clear();
+        if (lastCompleted != NONE) {
+            restored.clear();
+        }
         pending.headMap(lastCompleted, true).clear();
         lastCompleted = Math.max(lastCompleted, checkpointId);
         return checkpointId == stopSavepoint

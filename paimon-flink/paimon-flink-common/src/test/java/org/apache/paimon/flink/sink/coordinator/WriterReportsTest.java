@@ -45,7 +45,7 @@ class WriterReportsTest {
     }
 
     @Test
-    @DisplayName("W1: restored reports stay in the state until a checkpoint has completed")
+    @DisplayName("W1: restored reports stay in the state until two checkpoints have completed")
     void restoredReportsStay() throws Exception {
         reports.restored(Arrays.asList(report(1, false), report(1, true), report(2, false)));
         add(3);
@@ -54,7 +54,10 @@ class WriterReportsTest {
         assertThat(reports.toState()).hasSize(4);
 
         reports.completed(3);
-        assertThat(ids()).containsExactly(3L);
+        assertThat(ids()).containsExactly(1L, 1L, 2L, 3L);
+        add(4);
+        reports.completed(4);
+        assertThat(ids()).containsExactly(4L);
     }
 
     @Test

@@ -203,4 +203,31 @@ class FoundBySimulationTest {
                 .then(StepKind.LOSE_EVENT)
                 .keepsItsPromises();
     }
+
+    @Test
+    @DisplayName("W1: a savepoint under way holds what was restored, should its replay be lost")
+    void replayLostUnderASavepoint() throws Exception {
+        scenario(Mode.HOSTILE, 1)
+                .then(StepKind.MAIN)
+                .then(StepKind.RPC)
+                .then(StepKind.LOSE_EVENT)
+                .then(StepKind.WRITE)
+                .then(StepKind.RPC)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.DRAIN)
+                .then(StepKind.RESTART)
+                .then(StepKind.MAIN)
+                .then(StepKind.RPC)
+                .then(StepKind.LOSE_EVENT)
+                .then(StepKind.LOSE_EVENT)
+                .then(StepKind.RPC)
+                .then(StepKind.DRAIN_WITHOUT)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.MAIN)
+                .then(StepKind.SAVEPOINT)
+                .then(StepKind.LOOP)
+                .then(StepKind.DRAIN, 0, 2)
+                .then(StepKind.RESTORE_SAVEPOINT)
+                .keepsItsPromises();
+    }
 }
