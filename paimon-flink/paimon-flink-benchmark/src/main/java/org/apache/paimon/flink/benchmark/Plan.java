@@ -57,31 +57,29 @@ final class Plan {
                     new Case("restore", 2_000, 10 + w / 2_000)
                             .with("writers", w)
                             .with("files", 1)
+                            .with("calls", 1)
                             .with("warmUps", smoke ? 0 : 3)
-                            .with("iterations", smoke ? 1 : 3));
+                            .with("iterations", smoke ? 1 : 3)
+                            .once());
         }
         for (int f : smoke ? new int[] {1} : new int[] {0, 1, 10, 1_000}) {
             cases.add(
-                    new Case("serializer", 1_000, smoke ? 4 : 13)
+                    new Case("serializer", 1_000, smoke ? 4 : 8)
                             .with("files", f)
-                            .with("warmUps", smoke ? 0 : 6)
-                            .with("iterations", smoke ? 1 : 10));
+                            .with("calls", smoke ? 1 : 40_000 / (f + 1))
+                            .with("warmUps", smoke ? 0 : 25)
+                            .with("iterations", smoke ? 1 : 15));
         }
-        cases.add(
-                new Case("frame", smoke ? 2_000 : 7_000, smoke ? 10 : 150)
-                        .with("files", smoke ? 200 : 50_000)
-                        .with("savepoints", smoke ? 2 : full ? 20 : 3)
-                        .once());
         // What follows compares this distribution with itself.
         cases.add(
                 new Case("writer", 1_000, 15)
                         .with("savepoints", smoke ? 1 : 3_000)
                         .ofThisJarAlone());
-        int turns = smoke ? 1 : full ? 6 : 2;
-        int seconds = smoke ? 1 : 6;
+        int turns = smoke ? 1 : full ? 4 : 2;
+        int seconds = smoke ? 1 : 5;
         cases.add(
-                new Case("job", 2_000, (turns + 2) * JobProbe.JOBS * (seconds + 1))
-                        .with("warmUps", smoke ? 0 : 2)
+                new Case("job", 2_000, (turns + 1) * JobProbe.JOBS * (seconds + 1))
+                        .with("warmUps", smoke ? 0 : 1)
                         .with("turns", turns)
                         .with("seconds", seconds)
                         .once()
@@ -94,19 +92,27 @@ final class Plan {
                         .with("turns", turns)
                         .once()
                         .ofThisJarAlone());
+        cases.add(
+                new Case("frame", smoke ? 2_000 : 7_000, smoke ? 10 : 150)
+                        .with("files", smoke ? 200 : 50_000)
+                        .with("savepoints", smoke ? 2 : full ? 20 : 3)
+                        .once());
         return cases;
     }
 
     /** As many checkpoints as it takes until the code that decodes a report is compiled. */
     private static Case checkpoint(boolean smoke, int writers, int files) {
         int all = writers * files;
-        int iterations = smoke ? 1 : Math.max(4, Math.min(50, 500_000 / all));
-        int warmUps = smoke ? 0 : Math.max(3, Math.min(150, 1_000_000 / all));
-        return new Case("checkpoint", heap(writers, files), 5 + all / 25_000)
-                .with("writers", writers)
-                .with("files", files)
-                .with("warmUps", warmUps)
-                .with("iterations", iterations);
+        int iterations = smoke ? 1 : Math.max(3, Math.min(40, 250_000 / all));
+        int warmUps = smoke ? 0 : Math.max(2, Math.min(150, 600_000 / all));
+        Case checkpoint =
+                new Case("checkpoint", heap(writers, files), 6 + all / 30_000)
+                        .with("writers", writers)
+                        .with("files", files)
+                        .with("calls", 1)
+                        .with("warmUps", warmUps)
+                        .with("iterations", iterations);
+        return all < 100_000 ? checkpoint : checkpoint.once();
     }
 
     private static int heap(int writers, int files) {

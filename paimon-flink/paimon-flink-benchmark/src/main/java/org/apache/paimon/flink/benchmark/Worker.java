@@ -16,7 +16,6 @@ import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
-import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 import java.nio.file.Files;
@@ -103,9 +102,10 @@ public final class Worker {
                 new OptionsBuilder()
                         .include(benchmark.replace(".", "\\.") + "$")
                         .forks(0)
+                        .shouldFailOnError(true)
                         .verbosity(VerboseMode.SILENT)
-                        .warmupTime(TimeValue.milliseconds(300))
-                        .measurementTime(TimeValue.milliseconds(300))
+                        .warmupBatchSize(number("calls"))
+                        .measurementBatchSize(number("calls"))
                         .warmupIterations(number("warmUps"))
                         .measurementIterations(number("iterations"))
                         .param("directory", directory.resolve(benchmark).toString());
