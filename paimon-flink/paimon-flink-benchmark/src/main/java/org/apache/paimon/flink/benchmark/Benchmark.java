@@ -36,7 +36,7 @@ import java.util.stream.Collectors;
  */
 public final class Benchmark {
 
-    private static final int WORKER_TIMEOUT_MINUTES = 20;
+    private static final int WORKER_TIMEOUT_MINUTES = 60;
 
     private final BenchmarkOptions options;
     private final PrintStream progress;
@@ -100,22 +100,22 @@ public final class Benchmark {
     // ------------------------------------------------------------------------
 
     private void run() throws Exception {
-        List<Plan.Case> cases =
+        List<Plan.Task> tasks =
                 Plan.of(options.extent()).stream()
                         .filter(planned -> options.includes(planned.measure))
                         .collect(Collectors.toList());
-        Remaining remaining = new Remaining(cases, options.rounds());
-        for (int i = 0; i < cases.size(); i++) {
-            Plan.Case current = cases.get(i);
-            progress.printf("[%d/%d] %s; %s%n", i + 1, cases.size(), current, remaining);
-            int rounds = current.rounds(options.rounds());
-            for (int round = 0; round < rounds; round++) {
+        Remaining remaining = new Remaining(tasks, options.rounds());
+        for (Plan.Task task : tasks) {
+            for (int round = 0; round < task.rounds(options.rounds()); round++) {
                 // Who goes first changes, so that a drift of the machine favours nobody.
                 for (int turn = 0; turn < 2; turn++) {
                     int jar = (round + turn) % 2;
-                    if (jar < current.jars) {
-                        run(current, jar);
-                        remaining.done(current);
+                    if (jar < task.jars) {
+                        progress.printf(
+                                "%s with %s; %s%n",
+                                task.measure, options.jar(jar).getFileName(), remaining);
+                        run(task, jar);
+                        remaining.done(task);
                     }
                 }
             }
@@ -125,15 +125,15 @@ public final class Benchmark {
     /**
      * @param jar 0 for this distribution, 1 for the other
      */
-    private void run(Plan.Case current, int jar) throws Exception {
+    private void run(Plan.Task task, int jar) throws Exception {
         Path directory = Files.createTempDirectory(options.directory(), "worker");
         Path results = directory.resolve("results");
         Path log = directory.resolve("log");
         List<String> command = new ArrayList<>();
         command.add(Paths.get(System.getProperty("java.home"), "bin", "java").toString());
         command.add("-XX:+UseSerialGC");
-        command.add("-Xms" + current.heapMegabytes + "m");
-        command.add("-Xmx" + current.heapMegabytes + "m");
+        command.add("-Xms" + task.heapMegabytes + "m");
+        command.add("-Xmx" + task.heapMegabytes + "m");
         for (String opened :
                 Arrays.asList("lang", "util", "util.concurrent", "nio", "net", "time")) {
             command.add("--add-opens=java.base/java." + opened + "=ALL-UNNAMED");
@@ -142,10 +142,12 @@ public final class Benchmark {
         command.add("-cp");
         command.add(options.jar(jar) + File.pathSeparator + System.getProperty("java.class.path"));
         command.add(Worker.class.getName());
-        command.add(current.measure);
+        command.add(task.measure);
         command.add(results.toString());
         command.add(directory.resolve("tables").toString());
-        command.addAll(current.arguments);
+        for (Plan.Case planned : task.cases) {
+            command.add(String.join(",", planned.arguments));
+        }
         Process process =
                 new ProcessBuilder(command)
                         .redirectErrorStream(true)
@@ -157,13 +159,13 @@ public final class Benchmark {
         process.destroyForcibly().waitFor();
         Runtime.getRuntime().removeShutdownHook(stop);
         if (Files.exists(results)) {
-            keep(current.measure, results, jar);
+            keep(task.measure, results, jar);
         }
         if (!ended || process.exitValue() != 0) {
             String failure =
                     String.format(
                             "%s with %s %s; see %s",
-                            current,
+                            task.measure,
                             options.jar(jar).getFileName(),
                             ended
                                     ? "failed with exit code " + process.exitValue()
@@ -195,17 +197,23 @@ public final class Benchmark {
     private static final class Remaining {
 
         private final long start = System.nanoTime();
+        private final int all;
+        private int done;
         private double plannedSeconds;
         private double doneSeconds;
 
-        private Remaining(List<Plan.Case> cases, int rounds) {
-            for (Plan.Case planned : cases) {
-                plannedSeconds += planned.rounds(rounds) * planned.jars * planned.seconds;
+        private Remaining(List<Plan.Task> tasks, int rounds) {
+            int processes = 0;
+            for (Plan.Task task : tasks) {
+                processes += task.rounds(rounds) * task.jars;
+                plannedSeconds += task.rounds(rounds) * task.jars * task.seconds();
             }
+            this.all = processes;
         }
 
-        private void done(Plan.Case planned) {
-            doneSeconds += planned.seconds;
+        private void done(Plan.Task task) {
+            done++;
+            doneSeconds += task.seconds();
         }
 
         @Override
@@ -213,7 +221,9 @@ public final class Benchmark {
             double elapsed = (System.nanoTime() - start) / 1e9;
             double slowness = doneSeconds == 0 ? 1 : elapsed / doneSeconds;
             return String.format(
-                    "%.0f min so far, about %.0f min left",
+                    "%d of %d done in %.0f min, about %.0f min left",
+                    done,
+                    all,
                     elapsed / 60, Math.ceil((plannedSeconds - doneSeconds) * slowness / 60));
         }
     }

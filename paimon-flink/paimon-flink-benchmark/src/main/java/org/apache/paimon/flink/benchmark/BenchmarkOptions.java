@@ -57,7 +57,7 @@ final class BenchmarkOptions {
     private Path plot;
     private Plan.Extent extent = Plan.Extent.FULL;
     private Set<String> only = MEASURES;
-    private int rounds = 2;
+    private int rounds = 1;
     private Path values;
     private Output output = Output.TEXT;
 
@@ -89,11 +89,9 @@ final class BenchmarkOptions {
                     break;
                 case "--quick":
                     options.extent = Plan.Extent.QUICK;
-                    options.rounds = 1;
                     break;
                 case "--smoke":
                     options.extent = Plan.Extent.SMOKE;
-                    options.rounds = 1;
                     break;
                 case "--jar":
                     options.jar = paimonJar(option, value(args, ++i));

@@ -15,7 +15,7 @@ package org.apache.paimon.flink.benchmark;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Which worker processes are run: measure, arguments, heap. */
+/** Which worker processes are run: measure, cases, heap. */
 final class Plan {
 
     /** How much is measured. */
@@ -28,125 +28,146 @@ final class Plan {
 
     private Plan() {}
 
-    static List<Case> of(Extent extent) {
+    /** In the order in which the targets were set, but what takes longest comes last. */
+    static List<Task> of(Extent extent) {
         boolean smoke = extent == Extent.SMOKE;
         boolean full = extent == Extent.FULL;
-        List<Case> cases = new ArrayList<>();
         int[] writers = full ? new int[] {1_000, 10_000} : new int[] {smoke ? 20 : 1_000};
         int[] files = full ? new int[] {1, 10, 100} : new int[] {1, 10};
+        List<Task> tasks = new ArrayList<>();
+
+        Task heap = new Task("heap").once();
+        Task checkpoint = new Task("checkpoint");
         for (int w : writers) {
             for (int f : files) {
-                cases.add(
-                        new Case("heap", heap(w, f), 6 + w * f / 20_000)
-                                .with("writers", w)
-                                .with("files", f)
-                                .once());
-            }
-        }
-        for (int w : writers) {
-            for (int f : files) {
-                cases.add(checkpoint(smoke, w, f));
+                heap.add(new Case(2 + w * f / 25_000).with("writers", w).with("files", f));
+                heap.needs(megabytes(w, f));
+                checkpoint.add(checkpoint(smoke, w, f));
+                checkpoint.needs(megabytes(w, f));
             }
         }
         if (!smoke) {
-            cases.add(checkpoint(false, 3_000, 1));
-            cases.add(checkpoint(false, 30_000, 1));
+            checkpoint.add(checkpoint(false, 3_000, 1));
+            checkpoint.add(checkpoint(false, 30_000, 1));
         }
+        tasks.add(heap);
+        tasks.add(checkpoint);
+
+        Task restore = new Task("restore").needs(2_000).once();
         for (int w : smoke ? new int[] {20} : new int[] {1_000, 3_000, 10_000, 30_000}) {
-            cases.add(
-                    new Case("restore", 2_000, 10 + w / 2_000)
+            restore.add(
+                    new Case(2 + w / 2_000)
                             .with("writers", w)
                             .with("files", 1)
-                            .with("warmUps", smoke ? 0 : 3)
-                            .with("iterations", smoke ? 1 : 3));
+                            .with("calls", 1)
+                            .with("warmUps", smoke ? 0 : w <= 3_000 ? 6 : 2)
+                            .with("iterations", smoke ? 1 : w <= 3_000 ? 6 : 3));
         }
+        tasks.add(restore);
+
+        Task serializer = new Task("serializer");
         for (int f : smoke ? new int[] {1} : new int[] {0, 1, 10, 1_000}) {
-            cases.add(
-                    new Case("serializer", 1_000, smoke ? 4 : 13)
+            serializer.add(
+                    new Case(smoke ? 1 : 4)
                             .with("files", f)
-                            .with("warmUps", smoke ? 0 : 6)
-                            .with("iterations", smoke ? 1 : 10));
+                            .with("calls", smoke ? 1 : 40_000 / (f + 1))
+                            .with("warmUps", smoke ? 0 : 25)
+                            .with("iterations", smoke ? 1 : 15));
         }
-        cases.add(
-                new Case("frame", smoke ? 2_000 : 7_000, smoke ? 10 : 150)
-                        .with("files", smoke ? 200 : 50_000)
-                        .with("savepoints", smoke ? 2 : full ? 20 : 3)
-                        .once());
-        // What follows compares this distribution with itself.
-        cases.add(
-                new Case("writer", 1_000, 15)
-                        .with("savepoints", smoke ? 1 : 3_000)
-                        .ofThisJarAlone());
-        int turns = smoke ? 1 : full ? 6 : 2;
-        int seconds = smoke ? 1 : 6;
-        cases.add(
-                new Case("job", 2_000, (turns + 2) * JobProbe.JOBS * (seconds + 1))
-                        .with("warmUps", smoke ? 0 : 2)
-                        .with("turns", turns)
-                        .with("seconds", seconds)
-                        .once()
-                        .ofThisJarAlone());
+        tasks.add(serializer);
+
+        Task tag = new Task("tag").once();
         for (int s : full ? new int[] {10, 1_000, 10_000} : new int[] {10, smoke ? 20 : 1_000}) {
-            cases.add(new Case("tag", 1_000, 10 + s / 500).with("snapshots", s).once());
+            tag.add(new Case(3 + s / 500).with("snapshots", s));
         }
-        cases.add(
-                new Case("recovery", 2_000, 10 + 4 * turns)
-                        .with("turns", turns)
+        tasks.add(tag);
+
+        // What follows compares this distribution with itself.
+        tasks.add(
+                new Task("writer")
+                        .ofThisJarAlone()
+                        .add(new Case(10).with("savepoints", smoke ? 1 : 3_000)));
+        int turns = smoke ? 1 : full ? 4 : 2;
+        int seconds = smoke ? 1 : 5;
+        tasks.add(
+                new Task("recovery")
+                        .needs(2_000)
                         .once()
-                        .ofThisJarAlone());
-        return cases;
+                        .ofThisJarAlone()
+                        .add(new Case(4 + 4 * turns).with("turns", turns)));
+        tasks.add(
+                new Task("job")
+                        .needs(2_000)
+                        .once()
+                        .ofThisJarAlone()
+                        .add(
+                                new Case((turns + 1) * JobProbe.JOBS * (seconds + 1))
+                                        .with("warmUps", smoke ? 0 : 1)
+                                        .with("turns", turns)
+                                        .with("seconds", seconds)));
+        tasks.add(
+                new Task("frame")
+                        .needs(smoke ? 2_000 : 7_000)
+                        .once()
+                        .add(
+                                new Case(smoke ? 10 : 120)
+                                        .with("files", smoke ? 200 : 50_000)
+                                        .with("savepoints", smoke ? 2 : full ? 20 : 3)));
+        return tasks;
     }
 
     /** As many checkpoints as it takes until the code that decodes a report is compiled. */
     private static Case checkpoint(boolean smoke, int writers, int files) {
         int all = writers * files;
-        int iterations = smoke ? 1 : Math.max(4, Math.min(50, 500_000 / all));
-        int warmUps = smoke ? 0 : Math.max(3, Math.min(150, 1_000_000 / all));
-        return new Case("checkpoint", heap(writers, files), 5 + all / 25_000)
+        return new Case(2 + all / 30_000)
                 .with("writers", writers)
                 .with("files", files)
-                .with("warmUps", warmUps)
-                .with("iterations", iterations);
+                .with("calls", 1)
+                .with("warmUps", smoke ? 0 : Math.max(2, Math.min(150, 300_000 / all)))
+                .with("iterations", smoke ? 1 : Math.max(3, Math.min(50, 250_000 / all)));
     }
 
-    private static int heap(int writers, int files) {
+    private static int megabytes(int writers, int files) {
         return Math.min(7_000, 1_000 + writers * files / 150);
     }
 
-    /** What one worker process does, once per round with each jar. */
-    static final class Case {
+    /** What one worker process measures, once per round with each jar. */
+    static final class Task {
+
+        /** About how long a process takes to begin to measure, on an idle machine. */
+        private static final int START_SECONDS = 5;
 
         final String measure;
-        final int heapMegabytes;
+        final List<Case> cases = new ArrayList<>();
 
-        /** About how long it takes, once with one jar, on an idle machine. */
-        final int seconds;
-
-        final List<String> arguments = new ArrayList<>();
+        int heapMegabytes = 1_000;
 
         /** 2, or 1 if only this distribution is measured. */
         int jars = 2;
 
         private boolean once;
 
-        private Case(String measure, int heapMegabytes, int seconds) {
+        private Task(String measure) {
             this.measure = measure;
-            this.heapMegabytes = heapMegabytes;
-            this.seconds = seconds;
         }
 
-        private Case with(String name, int value) {
-            arguments.add(name + "=" + value);
+        private Task add(Case added) {
+            cases.add(added);
+            return this;
+        }
+
+        private Task needs(int megabytes) {
+            heapMegabytes = Math.max(heapMegabytes, megabytes);
             return this;
         }
 
         /** It counts, or takes turns in itself: further rounds would say the same. */
-        private Case once() {
+        private Task once() {
             once = true;
             return this;
         }
 
-        private Case ofThisJarAlone() {
+        private Task ofThisJarAlone() {
             jars = 1;
             return this;
         }
@@ -155,9 +176,25 @@ final class Plan {
             return once ? 1 : wanted;
         }
 
-        @Override
-        public String toString() {
-            return measure + " " + String.join(" ", arguments);
+        /** About how long one worker process takes on an idle machine. */
+        int seconds() {
+            return START_SECONDS + cases.stream().mapToInt(planned -> planned.seconds).sum();
+        }
+    }
+
+    /** One size at which something is measured. */
+    static final class Case {
+
+        final List<String> arguments = new ArrayList<>();
+        private final int seconds;
+
+        private Case(int seconds) {
+            this.seconds = seconds;
+        }
+
+        private Case with(String name, int value) {
+            arguments.add(name + "=" + value);
+            return this;
         }
     }
 }

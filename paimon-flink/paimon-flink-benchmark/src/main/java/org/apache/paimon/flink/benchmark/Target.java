@@ -63,7 +63,7 @@ final class Target {
     }
 
     private static String percent(double share) {
-        return Numbers.format(100 * share) + " %";
+        return Numbers.format(Math.rint(1_000 * share) / 10) + " %";
     }
 
     /** {@code met}, {@code MISSED}, {@code reported}, or why that cannot be said. */

@@ -16,7 +16,6 @@ import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
-import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 import java.nio.file.Files;
@@ -27,7 +26,7 @@ import java.util.Map;
 
 /**
  * Takes one measure with the Paimon jar on its class path, and writes the values to a file. Started
- * by {@link Benchmark}, one process per measure, jar and round.
+ * by {@link Benchmark}, one process per measure, jar and round; it takes all sizes, small ones first.
  */
 public final class Worker {
 
@@ -41,16 +40,21 @@ public final class Worker {
         this.results = results;
     }
 
-    /** Arguments: measure, file of the results, working directory, then name=value pairs. */
+    /**
+     * Arguments: measure, file of the results, working directory, then for each case its
+     * name=value pairs, with commas between.
+     */
     public static void main(String[] args) throws Exception {
-        Map<String, String> arguments = new LinkedHashMap<>();
-        for (int i = 3; i < args.length; i++) {
-            int equals = args[i].indexOf('=');
-            arguments.put(args[i].substring(0, equals), args[i].substring(equals + 1));
-        }
-        Path directory = Files.createDirectories(Paths.get(args[2]));
         try (Results results = new Results(Paths.get(args[1]))) {
-            new Worker(arguments, directory, results).take(args[0]);
+            for (int i = 3; i < args.length; i++) {
+                Map<String, String> arguments = new LinkedHashMap<>();
+                for (String argument : args[i].split(",")) {
+                    int equals = argument.indexOf('=');
+                    arguments.put(argument.substring(0, equals), argument.substring(equals + 1));
+                }
+                Path directory = Files.createDirectories(Paths.get(args[2], "case-" + i));
+                new Worker(arguments, directory, results).take(args[0]);
+            }
         }
         // Coordinators of the released jar leave threads behind.
         System.exit(0);
@@ -103,9 +107,10 @@ public final class Worker {
                 new OptionsBuilder()
                         .include(benchmark.replace(".", "\\.") + "$")
                         .forks(0)
+                        .shouldFailOnError(true)
                         .verbosity(VerboseMode.SILENT)
-                        .warmupTime(TimeValue.milliseconds(300))
-                        .measurementTime(TimeValue.milliseconds(300))
+                        .warmupBatchSize(number("calls"))
+                        .measurementBatchSize(number("calls"))
                         .warmupIterations(number("warmUps"))
                         .measurementIterations(number("iterations"))
                         .param("directory", directory.resolve(benchmark).toString());

@@ -34,12 +34,12 @@ class BenchmarkOptionsTest {
     @TempDir Path directory;
 
     @Test
-    @DisplayName("All measures are taken twice unless the command line says otherwise")
+    @DisplayName("All measures are taken once unless the command line says otherwise")
     void defaults() throws Exception {
         BenchmarkOptions options = parse();
 
         assertThat(options.extent()).isEqualTo(Plan.Extent.FULL);
-        assertThat(options.rounds()).isEqualTo(2);
+        assertThat(options.rounds()).isEqualTo(1);
         assertThat(options.output()).isEqualTo(BenchmarkOptions.Output.TEXT);
         assertThat(options.values()).isNull();
         assertThat(options.plot()).isNull();
