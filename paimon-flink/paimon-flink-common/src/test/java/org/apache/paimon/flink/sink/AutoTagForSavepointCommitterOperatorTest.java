@@ -24,11 +24,21 @@ import org.apache.paimon.tag.testutils.RecordingTagCallback;
 import org.apache.flink.api.common.ExecutionConfig;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.metrics.groups.OperatorMetricGroup;
+import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.checkpoint.CheckpointType;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.runtime.checkpoint.SavepointType;
 import org.apache.flink.runtime.checkpoint.SnapshotType;
+import org.apache.flink.runtime.jobgraph.OperatorID;
+import org.apache.flink.streaming.api.operators.AbstractStreamOperatorFactory;
+import org.apache.flink.streaming.api.operators.OneInputStreamOperatorFactory;
+import org.apache.flink.streaming.api.operators.StreamOperator;
+import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
+import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.streaming.runtime.streamrecord.LatencyMarker;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.streaming.util.OneInputStreamOperatorTestHarness;
 
 import org.junit.jupiter.api.AfterEach;
@@ -39,6 +49,7 @@ import org.junit.jupiter.api.io.TempDir;
 import java.io.File;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -257,6 +268,36 @@ class AutoTagForSavepointCommitterOperatorTest {
     }
 
     @Test
+    @DisplayName(
+            "T8: with commit.force-create-snapshot an empty savepoint that completes is tagged")
+    void forcedEmptySynchronousSavepoint() throws Exception {
+        options.put("commit.force-create-snapshot", "true");
+        start();
+        take(1, CHECKPOINT, 1);
+        complete(1);
+        take(2, SavepointType.suspend(SavepointFormatType.CANONICAL));
+        complete(2);
+
+        assertThat(identifiers()).containsExactly(1L, 2L);
+        assertThat(fixture.tags()).containsExactly("savepoint-2");
+        assertThat(fixture.idsAtTag("savepoint-2")).containsExactly(1);
+    }
+
+    @Test
+    @DisplayName(
+            "T8: on this path the option forces the completed checkpoint alone, as in the base")
+    void forcedEmptyAsynchronousSavepoint() throws Exception {
+        options.put("commit.force-create-snapshot", "true");
+        start();
+        take(1, SAVEPOINT);
+        take(2, CHECKPOINT);
+        complete(2);
+
+        assertThat(identifiers()).containsExactly(2L);
+        assertThat(fixture.tags()).isEmpty();
+    }
+
+    @Test
     @DisplayName("A1: an abort withdraws a savepoint before its commit, and its tag after it")
     void aborts() throws Exception {
         start();
@@ -306,5 +347,181 @@ class AutoTagForSavepointCommitterOperatorTest {
         assertThat(identifiers()).containsExactly(1L, 2L);
         assertThat(fixture.tags()).containsExactly("savepoint-1");
         assertThat(fixture.idsAtTag("savepoint-1")).containsExactly(1);
+    }
+
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("T9: what does not concern savepoints is the wrapped operator's business")
+    void passesEverythingElseOn() throws Exception {
+        RecordingOperatorFactory factory = new RecordingOperatorFactory();
+        harness = new OneInputStreamOperatorTestHarness<>(factory, 1, 1, 0);
+        harness.setup();
+        AutoTagForSavepointCommitterOperator<Committable, ManifestCommittable> operator =
+                factory.operator;
+        List<String> journal = factory.wrapped.journal;
+        journal.clear();
+        StreamRecord<Committable> element = new StreamRecord<>(null);
+        operator.open();
+        operator.setKeyContextElement(element);
+        operator.setKeyContextElement1(element);
+        operator.setKeyContextElement2(element);
+        operator.processElement(element);
+        operator.processWatermark(new Watermark(7));
+        operator.processWatermarkStatus(WatermarkStatus.IDLE);
+        operator.processLatencyMarker(new LatencyMarker(8, factory.wrapped.getOperatorID(), 0));
+        operator.prepareSnapshotPreBarrier(9);
+        operator.setCurrentKey("key");
+        operator.endInput();
+        operator.finish();
+        operator.close();
+
+        assertThat(journal)
+                .containsExactly(
+                        "open",
+                        "key of an element",
+                        "key 1",
+                        "key 2",
+                        "element",
+                        "watermark 7",
+                        "idle",
+                        "latency 8",
+                        "barrier 9",
+                        "key key",
+                        "end of input",
+                        "finish",
+                        "close");
+        assertThat(operator.getCurrentKey()).isEqualTo("the current key");
+        assertThat(operator.getOperatorID()).isEqualTo(RecordingOperator.ID);
+        assertThat(operator.getMetricGroup()).isSameAs(factory.wrapped.metrics).isNotNull();
+    }
+
+    /** Makes the operator over one that writes down what it is told. */
+    private static final class RecordingOperatorFactory
+            extends AbstractStreamOperatorFactory<Committable>
+            implements OneInputStreamOperatorFactory<Committable, Committable> {
+
+        private static final long serialVersionUID = 1L;
+
+        private transient RecordingOperator wrapped;
+
+        private transient AutoTagForSavepointCommitterOperator<Committable, ManifestCommittable>
+                operator;
+
+        @Override
+        @SuppressWarnings("unchecked")
+        public <T extends StreamOperator<Committable>> T createStreamOperator(
+                StreamOperatorParameters<Committable> parameters) {
+            wrapped = new RecordingOperator(parameters);
+            operator =
+                    new AutoTagForSavepointCommitterOperator<>(
+                            wrapped, () -> null, () -> null, () -> null, () -> null, null);
+            return (T) operator;
+        }
+
+        @Override
+        @SuppressWarnings("rawtypes")
+        public Class<? extends StreamOperator> getStreamOperatorClass(ClassLoader classLoader) {
+            return AutoTagForSavepointCommitterOperator.class;
+        }
+    }
+
+    /** Writes down what it is told and does nothing. */
+    private static final class RecordingOperator
+            extends CommitterOperator<Committable, ManifestCommittable> {
+
+        private static final long serialVersionUID = 1L;
+
+        private static final OperatorID ID = new OperatorID(1, 2);
+
+        private final transient List<String> journal = new ArrayList<>();
+        private final transient OperatorMetricGroup metrics =
+                UnregisteredMetricsGroup.createOperatorMetricGroup();
+
+        private RecordingOperator(StreamOperatorParameters<Committable> parameters) {
+            super(parameters, true, true, USER, context -> null, null, null);
+        }
+
+        @Override
+        public void open() {
+            journal.add("open");
+        }
+
+        @Override
+        public void setKeyContextElement(StreamRecord<Committable> element) {
+            journal.add("key of an element");
+        }
+
+        @Override
+        @SuppressWarnings("rawtypes") // as the parent class declares it
+        public void setKeyContextElement1(StreamRecord element) {
+            journal.add("key 1");
+        }
+
+        @Override
+        @SuppressWarnings("rawtypes") // as the parent class declares it
+        public void setKeyContextElement2(StreamRecord element) {
+            journal.add("key 2");
+        }
+
+        @Override
+        public void processElement(StreamRecord<Committable> element) {
+            journal.add("element");
+        }
+
+        @Override
+        public void processWatermark(Watermark mark) {
+            journal.add("watermark " + mark.getTimestamp());
+        }
+
+        @Override
+        public void processWatermarkStatus(WatermarkStatus status) {
+            journal.add(status.isIdle() ? "idle" : "active");
+        }
+
+        @Override
+        public void processLatencyMarker(LatencyMarker marker) {
+            journal.add("latency " + marker.getMarkedTime());
+        }
+
+        @Override
+        public void prepareSnapshotPreBarrier(long checkpointId) {
+            journal.add("barrier " + checkpointId);
+        }
+
+        @Override
+        public void setCurrentKey(Object key) {
+            journal.add("key " + key);
+        }
+
+        @Override
+        public Object getCurrentKey() {
+            return "the current key";
+        }
+
+        @Override
+        public OperatorID getOperatorID() {
+            return ID;
+        }
+
+        @Override
+        public OperatorMetricGroup getMetricGroup() {
+            return metrics;
+        }
+
+        @Override
+        public void endInput() {
+            journal.add("end of input");
+        }
+
+        @Override
+        public void finish() {
+            journal.add("finish");
+        }
+
+        @Override
+        public void close() {
+            journal.add("close");
+        }
     }
 }

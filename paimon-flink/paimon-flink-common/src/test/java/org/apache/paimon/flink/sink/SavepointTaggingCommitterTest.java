@@ -245,9 +245,82 @@ class SavepointTaggingCommitterTest {
         assertThat(callbacks.journal()).isEmpty();
     }
 
+    @Test
+    @DisplayName("T9: what does not concern savepoints is the wrapped committer's business")
+    void passesEverythingElseOn() throws Exception {
+        options.put("commit.force-create-snapshot", "true");
+        start();
+        ManifestCommittable given = committable(4, 4);
+        Committable file = new Committable(5, fixture.write(USER, 5, 5).get(0));
+
+        assertThat(committer.forceCreatingSnapshot()).isTrue();
+        assertThat(committer.combine(4, 6, given, Collections.singletonList(file)))
+                .isSameAs(given);
+        assertThat(given.fileCommittables()).hasSize(2);
+        assertThat(committer.combine(5, 6, Collections.singletonList(file)).identifier())
+                .isEqualTo(5);
+        assertThat(committer.groupByCheckpoint(Collections.singletonList(file)))
+                .containsOnlyKeys(5L);
+        committer.snapshotState();
+        assertThat(hooks.stateSnapshots()).isEqualTo(1);
+        committer.close();
+        assertThat(hooks.closed()).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("T9: without the option of the table no snapshot is forced")
+    void forcesNoSnapshot() throws Exception {
+        start();
+
+        assertThat(committer.forceCreatingSnapshot()).isFalse();
+    }
+
     // ------------------------------------------------------------------------
     //  Recovery
     // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("A5: a restored batch in pieces tells how many were not committed before")
+    void countsWhatItCommits() throws Exception {
+        start();
+        committer.savepoint(1);
+        List<ManifestCommittable> batch =
+                Arrays.asList(committable(1, 1), committable(2, 2), committable(3, 3));
+
+        assertThat(committer.filterAndCommit(batch, true, false)).isEqualTo(3);
+        assertThat(committer.filterAndCommit(batch, true, false)).isZero();
+        assertThat(identifiers()).containsExactly(1L, 2L, 3L);
+        assertThat(fixture.idsAtTag("savepoint-1")).containsExactly(1);
+    }
+
+    @Test
+    @DisplayName("T10: a restored savepoint whose snapshot is gone stays untagged, and is counted")
+    void restoredSnapshotGone() throws Exception {
+        start();
+        ManifestCommittable savepoint = committable(1, 1);
+        committer.commit(Arrays.asList(savepoint, committable(2, 2)));
+        fixture.expireAllBut(1);
+        committer.savepoint(1);
+        committer.filterAndCommit(Collections.singletonList(savepoint), true, false);
+
+        assertThat(fixture.tags()).isEmpty();
+        assertThat(tagger.statistics().snapshotsGone()).isEqualTo(1);
+        assertThat(committer.pendingSavepoints()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("T8: what was committed elsewhere is tagged, what was not stays pending")
+    void tagsCommittedOnly() throws Exception {
+        start();
+        committer.commit(Collections.singletonList(committable(1, 1)));
+        committer.savepoint(1);
+        committer.savepoint(2);
+        committer.tagCommitted();
+
+        assertThat(fixture.tags()).containsExactly("savepoint-1");
+        assertThat(committer.pendingSavepoints()).containsExactly(2L);
+        assertThat(tagger.statistics().snapshotsGone()).isZero();
+    }
 
     @Test
     @DisplayName("A4: a commit without its tag gets it after the restore, any number of times")

@@ -215,7 +215,6 @@ public class CommittingWriteOperatorCoordinator
             unsettledAborts.remove(aborted);
         }
         become(State.RESTORING);
-        recoverIfReplayed();
     }
 
     /**
@@ -237,7 +236,6 @@ public class CommittingWriteOperatorCoordinator
         // The loop's thread is dead: its state may be touched from here.
         state = State.CLOSED;
         FlinkException closed = closed();
-        answerAllExceptionally(closed);
         unanswered.forEach(answer -> answer.completeExceptionally(closed));
         if (committer != null) {
             committer.close();

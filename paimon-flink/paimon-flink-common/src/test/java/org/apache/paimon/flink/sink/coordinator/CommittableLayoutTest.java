@@ -40,6 +40,7 @@ import org.apache.paimon.table.sink.StreamTableWrite;
 import org.apache.paimon.types.DataTypes;
 
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -68,6 +69,7 @@ class CommittableLayoutTest {
     // ------------------------------------------------------------------------
 
     @Test
+    @Tag("slow")
     @DisplayName("S2: whatever a wide partitioned table writes passes")
     void passesWhatRealTablesWrite(@TempDir File directory) throws Exception {
         FileSystemCatalog catalog =

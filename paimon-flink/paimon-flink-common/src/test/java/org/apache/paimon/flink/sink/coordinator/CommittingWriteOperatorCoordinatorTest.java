@@ -12,12 +12,20 @@
 
 package org.apache.paimon.flink.sink.coordinator;
 
+import org.apache.paimon.flink.sink.state.CoordinatorState;
+import org.apache.paimon.flink.sink.state.CoordinatorStateSerializer;
+import org.apache.paimon.flink.sink.state.MemoryBackendStateStore;
 import org.apache.paimon.utils.SteppedEventLoop;
+import org.apache.paimon.utils.ThreadEventLoop;
 
+import org.apache.flink.api.common.state.ListStateDescriptor;
+import org.apache.flink.api.common.typeutils.base.LongSerializer;
+import org.apache.flink.core.io.SimpleVersionedSerialization;
 import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.runtime.operators.coordination.OperatorEvent;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -31,8 +39,11 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 import static org.apache.paimon.flink.sink.coordinator.CommittingWriteOperatorCoordinator.State;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -226,7 +237,7 @@ class CommittingWriteOperatorCoordinatorTest {
     }
 
     @Test
-    @DisplayName("W3: an event of an unknown type fails the job and names itself and its sender")
+    @DisplayName("W1, W3: an event of an unknown type fails the job, naming itself and its sender")
     void unknownEvent() throws Exception {
         start();
         coordinator.handleEventFromOperator(1, 4, new UnknownEvent());
@@ -235,6 +246,36 @@ class CommittingWriteOperatorCoordinatorTest {
         assertThat(fixture.context.getJobFailureReason())
                 .hasMessageContaining("subtask 1 (attempt 4)")
                 .hasMessageContaining(UnknownEvent.class.getName());
+    }
+
+    @Test
+    @DisplayName("W1: what an attempt sent before it failed arrives in vain")
+    void reportOfAFailedAttempt() throws Exception {
+        start();
+        checkpoint(1);
+        writer1.report(fixture.report(1, 2));
+        coordinator.executionAttemptFailed(0, 0, new IOException("gone"));
+        writer0.report(fixture.report(1, 1));
+        complete(1);
+
+        assertThat(fixture.identifiers()).isEmpty();
+        assertThat(fixture.context.getJobFailureReason())
+                .hasMessageContaining("subtask 0 (attempt 0), checkpoint 1")
+                .hasMessageContaining("never arrived");
+    }
+
+    @Test
+    @DisplayName("A7: a fresh job is not stopped by later identifiers of its own commit user")
+    void freshJobOverOldSnapshots() throws Exception {
+        fixture.table.commit(CoordinatorFixture.USER, 7, 100);
+        start();
+        checkpoint(1);
+        writer0.report(fixture.report(1, 1));
+        writer1.report(fixture.report(1, 2));
+        complete(1);
+
+        assertThat(fixture.identifiers()).containsExactly(7L, 1L);
+        assertThat(fixture.table.ids()).containsExactly(1, 2, 100);
     }
 
     private static final class UnknownEvent implements OperatorEvent {
@@ -361,6 +402,25 @@ class CommittingWriteOperatorCoordinatorTest {
     }
 
     @Test
+    @DisplayName("T10: the state holds the committer's, with the newest snapshot as the anchor")
+    void stateHoldsTheAnchor() throws Exception {
+        start();
+        fixture.table.commit("another-job", 1, 100);
+        CoordinatorState state =
+                SimpleVersionedSerialization.readVersionAndDeSerialize(
+                        new CoordinatorStateSerializer(), checkpoint(1));
+
+        assertThat(
+                        new MemoryBackendStateStore(state.getCommitterStates())
+                                .getListState(
+                                        new ListStateDescriptor<>(
+                                                "savepoint_tag_anchor_state",
+                                                LongSerializer.INSTANCE))
+                                .get())
+                .containsExactly(1L);
+    }
+
+    @Test
     @DisplayName("S3: state of the base release restores, and its commit user goes on")
     void restoresStockState() throws Exception {
         restoring(3, GoldenBytes.read("stock-coordinator-state"));
@@ -472,6 +532,80 @@ class CommittingWriteOperatorCoordinatorTest {
         assertThat(fixture.identifiers()).containsExactly(1L);
         assertThat(fixture.table.tags()).isEmpty();
         assertThat(loop.terminated()).isTrue();
+    }
+
+    @Test
+    @DisplayName("A7: close waits for its thread to die, however long a commit hangs")
+    void closeWaitsForItsThread() throws Exception {
+        CountDownLatch hanging = new CountDownLatch(1);
+        CountDownLatch released = new CountDownLatch(1);
+        fixture.hooks.before(
+                identifier -> {
+                    hanging.countDown();
+                    awaitDeafToInterrupts(released);
+                });
+        AtomicReference<ThreadEventLoop> thread = new AtomicReference<>();
+        coordinator =
+                fixture.coordinator(
+                        fixture.context,
+                        Duration.ofMillis(1),
+                        onFailure -> {
+                            thread.set(
+                                    ThreadEventLoop.start(
+                                            "committer", getClass().getClassLoader(), onFailure));
+                            return thread.get();
+                        },
+                        Collections.emptyList());
+        coordinator.start();
+        fixture.writer(coordinator, 0, 0, -1).report(fixture.report(1, 1));
+        fixture.writer(coordinator, 1, 0, -1).report(fixture.report(1, 2));
+        coordinator.notifyCheckpointComplete(1);
+        hanging.await();
+        FutureTask<Void> closing =
+                new FutureTask<>(
+                        () -> {
+                            coordinator.close();
+                            return null;
+                        });
+        Thread closer = new Thread(closing, "closer");
+        closer.start();
+        Awaitility.await("the deadline has passed and the closer waits, or is through")
+                .until(
+                        () ->
+                                thread.get().cancelled()
+                                        && closer.getState() != Thread.State.RUNNABLE);
+        boolean through = closing.isDone();
+        int closedEarly = fixture.hooks.closed();
+        released.countDown();
+        closing.get();
+
+        assertThat(through).isFalse();
+        assertThat(closedEarly).isZero();
+        assertThat(thread.get().terminated()).isTrue();
+        assertThat(fixture.identifiers()).containsExactly(1L);
+    }
+
+    private static void awaitDeafToInterrupts(CountDownLatch latch) {
+        while (true) {
+            try {
+                latch.await();
+                return;
+            } catch (InterruptedException e) {
+                // that is what it is deaf to
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("A7: close closes the committer, if there is one")
+    void closesTheCommitter() throws Exception {
+        create();
+        coordinator.close();
+        assertThat(fixture.hooks.closed()).isZero();
+
+        start();
+        coordinator.close();
+        assertThat(fixture.hooks.closed()).isEqualTo(1);
     }
 
     @Test

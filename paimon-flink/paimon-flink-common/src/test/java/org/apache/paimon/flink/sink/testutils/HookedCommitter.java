@@ -22,6 +22,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A committer with hook points around the table's commit: a test fails, hangs or changes the table
@@ -42,12 +43,24 @@ public final class HookedCommitter implements Committer<Committable, ManifestCom
     public static final class Hooks {
 
         private final List<Long> asked = Collections.synchronizedList(new ArrayList<>());
+        private final AtomicInteger stateSnapshots = new AtomicInteger();
+        private final AtomicInteger closed = new AtomicInteger();
         private volatile Hook before = identifier -> {};
         private volatile Hook after = identifier -> {};
 
         /** Identifiers in the order in which commits of them began. */
         public List<Long> asked() {
             return new ArrayList<>(asked);
+        }
+
+        /** How often a committer was asked to snapshot its state. */
+        public int stateSnapshots() {
+            return stateSnapshots.get();
+        }
+
+        /** How often a committer was closed. */
+        public int closed() {
+            return closed.get();
         }
 
         public void before(Hook hook) {
@@ -135,11 +148,13 @@ public final class HookedCommitter implements Committer<Committable, ManifestCom
 
     @Override
     public void snapshotState() throws Exception {
+        hooks.stateSnapshots.incrementAndGet();
         delegate.snapshotState();
     }
 
     @Override
     public void close() throws Exception {
+        hooks.closed.incrementAndGet();
         delegate.close();
     }
 }
