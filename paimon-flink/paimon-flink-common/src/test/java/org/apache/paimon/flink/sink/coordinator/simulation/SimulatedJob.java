@@ -79,6 +79,9 @@ final class SimulatedJob {
     /** Why the coordinator failed the job, until it was restarted. */
     Throwable failure;
 
+    /** Whether the coordinator was not told of the completion before the next one. */
+    private boolean completionLost;
+
     /** Attempts that are over and had more to say. */
     final Deque<Attempt> graveyard = new ArrayDeque<>();
 
@@ -560,7 +563,10 @@ final class SimulatedJob {
                 new Action(
                         "complete",
                         checkpoint.id,
-                        () -> coordinator.notifyCheckpointComplete(checkpoint.id)));
+                        () -> {
+                            completionLost = false;
+                            coordinator.notifyCheckpointComplete(checkpoint.id);
+                        }));
     }
 
     boolean abort(int which) {
@@ -737,10 +743,12 @@ final class SimulatedJob {
 
     boolean loseNotification() {
         Action first = mainThread.peek();
-        if (first == null || !first.notification()) {
+        boolean completion = first != null && "complete".equals(first.name);
+        if (first == null || !first.notification() || completion && completionLost) {
             return false;
         }
         mainThread.remove();
+        completionLost |= completion;
         Checkpoint checkpoint = history.checkpoint(first.checkpointId);
         if (checkpoint != null && "abort".equals(first.name)) {
             checkpoint.excuse = "its abort was lost";
