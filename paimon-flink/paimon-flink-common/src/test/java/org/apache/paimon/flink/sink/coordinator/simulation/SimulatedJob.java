@@ -82,6 +82,9 @@ final class SimulatedJob {
     /** Whether the coordinator was not told of the completion before the next one. */
     private boolean completionLost;
 
+    /** Whether an event was lost, and not everything restarted since. */
+    private boolean eventLost;
+
     /** Attempts that are over and had more to say. */
     final Deque<Attempt> graveyard = new ArrayDeque<>();
 
@@ -657,6 +660,7 @@ final class SimulatedJob {
         Checkpoint restored = history.newest;
         if (failedAsAWhole) {
             failedAsAWhole = false;
+            eventLost = false;
             simulation.oracle().restarted(history);
             failure = null;
             coordinator.resetToCheckpoint(
@@ -689,9 +693,13 @@ final class SimulatedJob {
     // ------------------------------------------------------------------------
 
     boolean loseEvent(int subtask) {
+        if (completionLost) {
+            return false;
+        }
         for (Attempt.Message message : current[subtask].outgoing) {
             if (message.kind == Attempt.MessageKind.EVENT) {
                 current[subtask].outgoing.remove(message);
+                eventLost = true;
                 if (current[subtask].replayLost()) {
                     simulation.oracle().replayLost(history);
                 }
@@ -744,7 +752,7 @@ final class SimulatedJob {
     boolean loseNotification() {
         Action first = mainThread.peek();
         boolean completion = first != null && "complete".equals(first.name);
-        if (first == null || !first.notification() || completion && completionLost) {
+        if (first == null || !first.notification() || completion && (completionLost || eventLost)) {
             return false;
         }
         mainThread.remove();
