@@ -254,8 +254,7 @@ class SavepointTaggingCommitterTest {
         Committable file = new Committable(5, fixture.write(USER, 5, 5).get(0));
 
         assertThat(committer.forceCreatingSnapshot()).isTrue();
-        assertThat(committer.combine(4, 6, given, Collections.singletonList(file)))
-                .isSameAs(given);
+        assertThat(committer.combine(4, 6, given, Collections.singletonList(file))).isSameAs(given);
         assertThat(given.fileCommittables()).hasSize(2);
         assertThat(committer.combine(5, 6, Collections.singletonList(file)).identifier())
                 .isEqualTo(5);
@@ -310,7 +309,8 @@ class SavepointTaggingCommitterTest {
     }
 
     @Test
-    @DisplayName("T10: a restored committer does not read what others committed after the savepoint")
+    @DisplayName(
+            "T10: a restored committer does not read what others committed after the savepoint")
     void looksForwardFromTheRestoredAnchor() throws Exception {
         start();
         committer.snapshotState();
