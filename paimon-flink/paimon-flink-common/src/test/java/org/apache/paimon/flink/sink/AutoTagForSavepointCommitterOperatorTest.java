@@ -54,6 +54,8 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -75,6 +77,9 @@ class AutoTagForSavepointCommitterOperatorTest {
     private AppendTableFixture fixture;
     private OneInputStreamOperatorTestHarness<Committable, Committable> harness;
 
+    /** Whether the wrapped operator is made by another factory than ours. */
+    private boolean foreign;
+
     private void start() throws Exception {
         fixture = AppendTableFixture.create(directory, options);
         open(null);
@@ -88,30 +93,40 @@ class AutoTagForSavepointCommitterOperatorTest {
 
     private void open(OperatorSubtaskState state) throws Exception {
         FileStoreTable table = fixture.table();
+        CommitterOperatorFactory<Committable, ManifestCommittable> wrapped =
+                new CommitterOperatorFactory<>(
+                        true,
+                        true,
+                        USER,
+                        context ->
+                                new HookedCommitter(
+                                        new StoreCommitter(
+                                                table,
+                                                table.newCommit(context.commitUser())
+                                                        .ignoreEmptyCommit(false),
+                                                context),
+                                        hooks),
+                        new RestoreCommittableStateManager<>(
+                                ManifestCommittableSerializer::new, false));
         harness =
                 new OneInputStreamOperatorTestHarness<>(
-                        new AutoTagForSavepointCommitterOperatorFactory<>(
-                                new CommitterOperatorFactory<Committable, ManifestCommittable>(
-                                        true,
-                                        true,
-                                        USER,
-                                        context ->
-                                                new HookedCommitter(
-                                                        new StoreCommitter(
-                                                                table,
-                                                                table.newCommit(
-                                                                                context
-                                                                                        .commitUser())
-                                                                        .ignoreEmptyCommit(false),
-                                                                context),
-                                                        hooks),
-                                        new RestoreCommittableStateManager<>(
-                                                ManifestCommittableSerializer::new, false)),
-                                table::snapshotManager,
-                                table::tagManager,
-                                () -> table.store().newTagDeletion(),
-                                callbacks::get,
-                                Duration.ofDays(3)),
+                        foreign
+                                ? new OperatorFactory(
+                                        parameters ->
+                                                new AutoTagForSavepointCommitterOperator<>(
+                                                        wrapped.createStreamOperator(parameters),
+                                                        table::snapshotManager,
+                                                        table::tagManager,
+                                                        () -> table.store().newTagDeletion(),
+                                                        callbacks::get,
+                                                        Duration.ofDays(3)))
+                                : new AutoTagForSavepointCommitterOperatorFactory<>(
+                                        wrapped,
+                                        table::snapshotManager,
+                                        table::tagManager,
+                                        () -> table.store().newTagDeletion(),
+                                        callbacks::get,
+                                        Duration.ofDays(3)),
                         1,
                         1,
                         0);
@@ -352,14 +367,50 @@ class AutoTagForSavepointCommitterOperatorTest {
     // ------------------------------------------------------------------------
 
     @Test
+    @DisplayName("T9: over an operator that another factory made it tags as well, also on restore")
+    void overAForeignOperator() throws Exception {
+        foreign = true;
+        start();
+        OperatorSubtaskState state = take(1, SAVEPOINT, 1);
+        restart(state);
+        assertThat(identifiers()).containsExactly(1L);
+        assertThat(fixture.tags()).containsExactly("savepoint-1");
+        take(2, SAVEPOINT, 2);
+        take(3, CHECKPOINT, 3);
+        complete(3);
+
+        assertThat(fixture.tags()).containsExactly("savepoint-1", "savepoint-2");
+        assertThat(fixture.idsAtTag("savepoint-2")).containsExactly(1, 2);
+    }
+
+    @Test
     @DisplayName("T9: what does not concern savepoints is the wrapped operator's business")
     void passesEverythingElseOn() throws Exception {
-        RecordingOperatorFactory factory = new RecordingOperatorFactory();
-        harness = new OneInputStreamOperatorTestHarness<>(factory, 1, 1, 0);
+        AtomicReference<RecordingOperator> made = new AtomicReference<>();
+        harness =
+                new OneInputStreamOperatorTestHarness<>(
+                        new OperatorFactory(
+                                parameters -> {
+                                    made.set(new RecordingOperator(parameters));
+                                    return new AutoTagForSavepointCommitterOperator<>(
+                                            made.get(),
+                                            () -> null,
+                                            () -> null,
+                                            () -> null,
+                                            () -> null,
+                                            null);
+                                }),
+                        1,
+                        1,
+                        0);
         harness.setup();
+        AutoTagForSavepointCommitterOperator<?, ?> unchecked =
+                (AutoTagForSavepointCommitterOperator<?, ?>) harness.getOneInputOperator();
+        @SuppressWarnings("unchecked")
         AutoTagForSavepointCommitterOperator<Committable, ManifestCommittable> operator =
-                factory.operator;
-        List<String> journal = factory.wrapped.journal;
+                (AutoTagForSavepointCommitterOperator<Committable, ManifestCommittable>) unchecked;
+        RecordingOperator wrapped = made.get();
+        List<String> journal = wrapped.journal;
         journal.clear();
         StreamRecord<Committable> element = new StreamRecord<>(null);
         operator.open();
@@ -369,7 +420,7 @@ class AutoTagForSavepointCommitterOperatorTest {
         operator.processElement(element);
         operator.processWatermark(new Watermark(7));
         operator.processWatermarkStatus(WatermarkStatus.IDLE);
-        operator.processLatencyMarker(new LatencyMarker(8, factory.wrapped.getOperatorID(), 0));
+        operator.processLatencyMarker(new LatencyMarker(8, wrapped.getOperatorID(), 0));
         operator.prepareSnapshotPreBarrier(9);
         operator.setCurrentKey("key");
         operator.endInput();
@@ -393,30 +444,30 @@ class AutoTagForSavepointCommitterOperatorTest {
                         "close");
         assertThat(operator.getCurrentKey()).isEqualTo("the current key");
         assertThat(operator.getOperatorID()).isEqualTo(RecordingOperator.ID);
-        assertThat(operator.getMetricGroup()).isSameAs(factory.wrapped.metrics).isNotNull();
+        assertThat(operator.getMetricGroup()).isSameAs(wrapped.metrics).isNotNull();
     }
 
-    /** Makes the operator over one that writes down what it is told. */
-    private static final class RecordingOperatorFactory
-            extends AbstractStreamOperatorFactory<Committable>
+    /** Makes the operator in the test's own way. */
+    private static final class OperatorFactory extends AbstractStreamOperatorFactory<Committable>
             implements OneInputStreamOperatorFactory<Committable, Committable> {
 
         private static final long serialVersionUID = 1L;
 
-        private transient RecordingOperator wrapped;
+        private final transient Function<
+                        StreamOperatorParameters<Committable>, StreamOperator<Committable>>
+                maker;
 
-        private transient AutoTagForSavepointCommitterOperator<Committable, ManifestCommittable>
-                operator;
+        private OperatorFactory(
+                Function<StreamOperatorParameters<Committable>, StreamOperator<Committable>>
+                        maker) {
+            this.maker = maker;
+        }
 
         @Override
         @SuppressWarnings("unchecked")
         public <T extends StreamOperator<Committable>> T createStreamOperator(
                 StreamOperatorParameters<Committable> parameters) {
-            wrapped = new RecordingOperator(parameters);
-            operator =
-                    new AutoTagForSavepointCommitterOperator<>(
-                            wrapped, () -> null, () -> null, () -> null, () -> null, null);
-            return (T) operator;
+            return (T) maker.apply(parameters);
         }
 
         @Override

@@ -293,6 +293,41 @@ class SavepointTaggingCommitterTest {
     }
 
     @Test
+    @DisplayName("T10: what others committed before a savepoint is not read to find its snapshot")
+    void anchorsRightBeforeTheCommit() throws Exception {
+        start();
+        for (int i = 0; i < 60; i++) {
+            fixture.commit("another-job", i, i);
+        }
+        ManifestCommittable savepoint = committable(1, 1_000);
+        committer.savepoint(1);
+        fixture.fileIO().reset();
+        committer.commit(Collections.singletonList(savepoint));
+
+        assertThat(fixture.tags()).containsExactly("savepoint-1");
+        assertThat(fixture.fileIO().count(Call.OPEN)).isLessThan(50);
+    }
+
+    @Test
+    @DisplayName(
+            "T10: a restored committer does not read what others committed after the savepoint")
+    void looksForwardFromTheRestoredAnchor() throws Exception {
+        start();
+        committer.snapshotState();
+        committer.commit(Arrays.asList(committable(1, 1_000), committable(2, 1_001)));
+        for (int i = 0; i < 60; i++) {
+            fixture.commit("another-job", i, i);
+        }
+        restart(SavepointTaggingCommitter.RestoredTags.MARKED);
+        committer.savepoint(1);
+        fixture.fileIO().reset();
+        committer.tagCommitted();
+
+        assertThat(fixture.tags()).containsExactly("savepoint-1");
+        assertThat(fixture.fileIO().count(Call.OPEN)).isLessThan(20);
+    }
+
+    @Test
     @DisplayName("T10: a restored savepoint whose snapshot is gone stays untagged, and is counted")
     void restoredSnapshotGone() throws Exception {
         start();

@@ -547,6 +547,19 @@ class SnapshotCommitterTest {
     }
 
     @Test
+    @DisplayName("A5: a table that is as far as the restored checkpoint is nothing to tell")
+    void tableAsFarAsTheRestore() throws Exception {
+        start();
+        committer.commit(1, Collections.singletonList(checkpoint(1, 1)));
+        restart();
+        try (CapturedLog log = CapturedLog.of(SnapshotCommitter.class)) {
+            committer.recover(1, Collections.singletonList(checkpoint(1, 1)));
+            assertThat(log.messages()).noneMatch(message -> message.startsWith("WARN"));
+        }
+        assertThat(fixture.ids()).containsExactly(1);
+    }
+
+    @Test
     @DisplayName("W3: a report that cannot be decoded names subtask, attempt and checkpoint")
     void undecodableReport() throws Exception {
         start();

@@ -112,6 +112,9 @@ public final class HookedCommitter implements Committer<Committable, ManifestCom
     }
 
     private static void at(Hook hook, List<ManifestCommittable> committables) throws IOException {
+        if (committables.isEmpty()) {
+            return;
+        }
         try {
             hook.at(committables.get(committables.size() - 1).identifier());
         } catch (IOException | RuntimeException e) {
