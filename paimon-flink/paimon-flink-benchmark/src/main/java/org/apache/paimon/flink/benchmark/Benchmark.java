@@ -224,7 +224,8 @@ public final class Benchmark {
                     "%d of %d done in %.0f min, about %.0f min left",
                     done,
                     all,
-                    elapsed / 60, Math.ceil((plannedSeconds - doneSeconds) * slowness / 60));
+                    elapsed / 60,
+                    Math.ceil((plannedSeconds - doneSeconds) * slowness / 60));
         }
     }
 }

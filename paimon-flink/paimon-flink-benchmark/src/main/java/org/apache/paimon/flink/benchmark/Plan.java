@@ -28,7 +28,7 @@ final class Plan {
 
     private Plan() {}
 
-    /** In the order in which the targets were set, but what takes longest comes last. */
+    /** What takes longest comes last. */
     static List<Task> of(Extent extent) {
         boolean smoke = extent == Extent.SMOKE;
         boolean full = extent == Extent.FULL;
@@ -36,21 +36,24 @@ final class Plan {
         int[] files = full ? new int[] {1, 10, 100} : new int[] {1, 10};
         List<Task> tasks = new ArrayList<>();
 
-        Task heap = new Task("heap").once();
+        // The first size warms up for all: small ones alone have too few reports to do so.
         Task checkpoint = new Task("checkpoint");
-        for (int w : writers) {
-            for (int f : files) {
-                heap.add(new Case(2 + w * f / 25_000).with("writers", w).with("files", f));
-                heap.needs(megabytes(w, f));
-                checkpoint.add(checkpoint(smoke, w, f));
-                checkpoint.needs(megabytes(w, f));
-            }
+        if (smoke) {
+            checkpoint.add(checkpoint(20, 1, 0, 1)).add(checkpoint(20, 10, 0, 1));
+        } else {
+            checkpoint.add(checkpoint(10_000, 10, 10, 3));
+            checkpoint.add(checkpoint(30_000, 1, 5, 10));
+            checkpoint.add(checkpoint(10_000, 1, 5, 20));
+            checkpoint.add(checkpoint(3_000, 1, 10, 40));
+            checkpoint.add(checkpoint(1_000, 1, 20, 80));
+            checkpoint.add(checkpoint(1_000, 10, 5, 20));
+            checkpoint.add(checkpoint(1_000, 100, 3, 5));
+            checkpoint.needs(megabytes(10_000, 10));
         }
-        if (!smoke) {
-            checkpoint.add(checkpoint(false, 3_000, 1));
-            checkpoint.add(checkpoint(false, 30_000, 1));
+        if (full) {
+            checkpoint.add(checkpoint(10_000, 100, 2, 3));
+            checkpoint.needs(megabytes(10_000, 100));
         }
-        tasks.add(heap);
         tasks.add(checkpoint);
 
         Task restore = new Task("restore").needs(2_000).once();
@@ -66,7 +69,7 @@ final class Plan {
         tasks.add(restore);
 
         Task serializer = new Task("serializer");
-        for (int f : smoke ? new int[] {1} : new int[] {0, 1, 10, 1_000}) {
+        for (int f : smoke ? new int[] {1} : new int[] {10, 1_000, 1, 0}) {
             serializer.add(
                     new Case(smoke ? 1 : 4)
                             .with("files", f)
@@ -87,7 +90,7 @@ final class Plan {
                 new Task("writer")
                         .ofThisJarAlone()
                         .add(new Case(10).with("savepoints", smoke ? 1 : 3_000)));
-        int turns = smoke ? 1 : full ? 4 : 2;
+        int turns = smoke ? 1 : full ? 3 : 2;
         int seconds = smoke ? 1 : 5;
         tasks.add(
                 new Task("recovery")
@@ -105,6 +108,19 @@ final class Plan {
                                         .with("warmUps", smoke ? 0 : 1)
                                         .with("turns", turns)
                                         .with("seconds", seconds)));
+        // A process for each: what another case leaves behind would be freed at some time.
+        for (int w : writers) {
+            for (int f : files) {
+                tasks.add(
+                        new Task("heap")
+                                .needs(megabytes(w, f))
+                                .once()
+                                .add(
+                                        new Case(2 + w * f / 25_000)
+                                                .with("writers", w)
+                                                .with("files", f)));
+            }
+        }
         tasks.add(
                 new Task("frame")
                         .needs(smoke ? 2_000 : 7_000)
@@ -116,15 +132,14 @@ final class Plan {
         return tasks;
     }
 
-    /** As many checkpoints as it takes until the code that decodes a report is compiled. */
-    private static Case checkpoint(boolean smoke, int writers, int files) {
-        int all = writers * files;
-        return new Case(2 + all / 30_000)
+    private static Case checkpoint(int writers, int files, int warmUps, int iterations) {
+        int reports = writers * (warmUps + iterations);
+        return new Case(2 + reports / 40_000 + reports * files / 300_000)
                 .with("writers", writers)
                 .with("files", files)
                 .with("calls", 1)
-                .with("warmUps", smoke ? 0 : Math.max(2, Math.min(150, 300_000 / all)))
-                .with("iterations", smoke ? 1 : Math.max(3, Math.min(50, 250_000 / all)));
+                .with("warmUps", warmUps)
+                .with("iterations", iterations);
     }
 
     private static int megabytes(int writers, int files) {

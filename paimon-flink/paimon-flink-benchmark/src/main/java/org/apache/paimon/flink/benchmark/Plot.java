@@ -89,6 +89,13 @@ final class Plot {
             return;
         }
         double[] x = byWriters.keySet().stream().mapToDouble(Integer::doubleValue).toArray();
+        double least =
+                byWriters.values().stream().mapToDouble(v -> Math.min(v[0], v[1])).min().orElse(1);
+        double most =
+                byWriters.values().stream().mapToDouble(v -> Math.max(v[0], v[1])).max().orElse(1);
+        // Whole powers of ten, which alone get a label.
+        chart.getStyler().setYAxisMin(Math.pow(10, Math.floor(Math.log10(least))));
+        chart.getStyler().setYAxisMax(Math.pow(10, Math.ceil(Math.log10(most))));
         String[] names = {"this distribution", "other jar"};
         for (int jar = 0; jar < 2; jar++) {
             int which = jar;

@@ -388,21 +388,15 @@ final class Table {
                     .add(row);
         }
         StringBuilder text = new StringBuilder();
-        text.append("| measure | at | this | compared with | ratio | must reach | verdict |\n");
-        text.append("|---|---|--:|--:|--:|---|---|\n");
+        text.append("| measure | at | this | against | that | ratio | must reach | verdict |\n");
+        text.append("|---|---|--:|---|--:|--:|---|---|\n");
         lines.forEach(
                 (heading, line) -> {
                     text.append("| ").append(heading);
                     text.append(cells(line, row -> row.at));
                     text.append(cells(line, row -> Numbers.format(row.value)));
-                    text.append(
-                            cells(
-                                    line,
-                                    row ->
-                                            Numbers.format(row.compared)
-                                                    + " ("
-                                                    + row.against
-                                                    + ")"));
+                    text.append(cell(line, row -> row.against));
+                    text.append(cells(line, row -> Numbers.format(row.compared)));
                     text.append(cells(line, Row::ratioText));
                     text.append(cell(line, row -> row.target.toString()));
                     text.append(cell(line, Row::verdict));

@@ -19,9 +19,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * What the workers have measured, with this distribution (jar 0) and with the other jar (jar 1): by
@@ -32,6 +35,8 @@ import java.util.Map;
  * measure, case, metric and value.
  */
 final class Values {
+
+    private static final Pattern NUMBER = Pattern.compile("\\d+");
 
     private final Map<String, Map<String, Map<String, double[]>>> byMeasure = new LinkedHashMap<>();
 
@@ -84,9 +89,22 @@ final class Values {
         return new ArrayList<>(byMeasure.keySet());
     }
 
-    /** The cases of a measure in the order in which they were taken. */
+    /** The cases of a measure, by the numbers in them; what has none, as it was taken. */
     List<String> cases(String measure) {
-        return new ArrayList<>(byMeasure.getOrDefault(measure, Collections.emptyMap()).keySet());
+        List<String> cases =
+                new ArrayList<>(byMeasure.getOrDefault(measure, Collections.emptyMap()).keySet());
+        cases.sort(Comparator.comparing(Values::numbers));
+        return cases;
+    }
+
+    /** The numbers in a case, at equal width, so that their texts compare as they do. */
+    private static String numbers(String caseName) {
+        StringBuilder numbers = new StringBuilder();
+        Matcher number = NUMBER.matcher(caseName);
+        while (number.find()) {
+            numbers.append(String.format("%12s", number.group()));
+        }
+        return numbers.toString();
     }
 
     Map<String, double[]> metrics(String measure, String caseName) {

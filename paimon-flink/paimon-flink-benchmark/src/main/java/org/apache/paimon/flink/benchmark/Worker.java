@@ -26,7 +26,8 @@ import java.util.Map;
 
 /**
  * Takes one measure with the Paimon jar on its class path, and writes the values to a file. Started
- * by {@link Benchmark}, one process per measure, jar and round; it takes all sizes, small ones first.
+ * by {@link Benchmark}, one process per measure, jar and round; it takes all sizes, small ones
+ * first.
  */
 public final class Worker {
 
@@ -41,8 +42,8 @@ public final class Worker {
     }
 
     /**
-     * Arguments: measure, file of the results, working directory, then for each case its
-     * name=value pairs, with commas between.
+     * Arguments: measure, file of the results, working directory, then for each case its name=value
+     * pairs, with commas between.
      */
     public static void main(String[] args) throws Exception {
         try (Results results = new Results(Paths.get(args[1]))) {

@@ -96,7 +96,7 @@ public class CheckpointCommittablesSerializer
         Body body = new Body(version, serialized);
         List<Committable> committables = new ArrayList<>(body.count());
         CommittableReader reader =
-                body.committableVersion() == committableSerializer.getVersion()
+                body.count() > 0 && body.committableVersion() == committableSerializer.getVersion()
                         ? new CommittableReader(serialized, messageSerializer)
                         : null;
         while (body.hasNext()) {
