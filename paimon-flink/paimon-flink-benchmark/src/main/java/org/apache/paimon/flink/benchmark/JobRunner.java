@@ -47,6 +47,7 @@ import org.apache.flink.table.types.logical.VarCharType;
 
 import javax.annotation.Nullable;
 
+import java.io.File;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -77,6 +78,12 @@ final class JobRunner implements AutoCloseable {
         configuration.setString("taskmanager.memory.network.max", "64 mb");
         configuration.setString("taskmanager.memory.managed.size", "64 mb");
         configuration.setString("execution.checkpointing.timeout", "10 min");
+        // In memory it takes 5 MB of state at the most; the worker's own directory is deleted
+        // later.
+        configuration.setString("execution.checkpointing.storage", "filesystem");
+        configuration.setString(
+                "execution.checkpointing.dir",
+                new File(System.getProperty("java.io.tmpdir"), "checkpoints").toURI().toString());
         cluster =
                 new MiniCluster(
                         new MiniClusterConfiguration.Builder()
