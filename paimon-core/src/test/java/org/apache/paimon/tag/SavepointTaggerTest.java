@@ -364,6 +364,31 @@ class SavepointTaggerTest {
     }
 
     @Test
+    @DisplayName("T6, A7: a callback that is interrupted fails, and the thread stays interrupted")
+    void interruptedCallback() throws Exception {
+        TagCallback interrupted =
+                new TagCallback() {
+                    @Override
+                    public void notifyCreation(String tag) {}
+
+                    @Override
+                    public void notifyDeletion(String tag) {}
+
+                    @Override
+                    public void close() throws InterruptedException {
+                        throw new InterruptedException("told to end");
+                    }
+                };
+        SavepointTagger ending = tagger(ME, () -> Collections.singletonList(interrupted), null);
+        Snapshot savepoint = fixture.commit(ME, 1, 1);
+
+        assertThatThrownBy(() -> ending.createTag(1, savepoint))
+                .isInstanceOf(SavepointTagException.class)
+                .hasMessageContaining("told to end");
+        assertThat(Thread.interrupted()).isTrue();
+    }
+
+    @Test
     @DisplayName("T6: no callbacks to be had is an error that names the tag")
     void callbacksThatCannotBeMade() throws Exception {
         SavepointTagger broken =
