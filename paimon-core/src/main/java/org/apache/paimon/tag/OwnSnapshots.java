@@ -61,7 +61,7 @@ public final class OwnSnapshots {
     /** Most snapshot files that one {@link #find} or {@link #findAfter} reads. */
     public static final int MAX_READS = 1_024;
 
-    /** Most snapshots read behind the one found, for another snapshot of the same commit. */
+    /** Most snapshots read behind the one found, for another of its commit, or before an anchor. */
     static final int MAX_READS_BEHIND = 4;
 
     private static final Logger LOG = LoggerFactory.getLogger(OwnSnapshots.class);
@@ -196,27 +196,56 @@ public final class OwnSnapshots {
      *     {@link #MAX_READS}
      */
     public Optional<Snapshot> find(long identifier) {
-        long id = newest();
-        for (int reads = 0; id >= Snapshot.FIRST_SNAPSHOT_ID; id--) {
-            if (reads++ == maxReads) {
-                tellGivenUp(identifier, "among the newest snapshots", id);
-                return Optional.empty();
-            }
-            Optional<Snapshot> snapshot = read(id);
-            if (!snapshot.isPresent()) {
-                if (id < earliest()) {
-                    return Optional.empty();
-                }
-            } else if (isOwn(snapshot.get())) {
-                if (snapshot.get().commitIdentifier() == identifier) {
-                    return snapshot;
-                }
-                if (snapshot.get().commitIdentifier() < identifier) {
-                    return Optional.empty();
-                }
-            }
+        Walk walk = new Walk(newest(), maxReads);
+        Optional<Snapshot> found = walk.back(identifier);
+        if (walk.givenUp) {
+            tellGivenUp(identifier, "among the newest snapshots", walk.id);
         }
-        return Optional.empty();
+        return found;
+    }
+
+    /**
+     * The same for a snapshot that may have been committed shortly before the anchor was set. Reads
+     * {@link #MAX_READS_BEHIND} snapshots at most.
+     */
+    public Optional<Snapshot> findBefore(long anchor, long identifier) {
+        return new Walk(anchor, MAX_READS_BEHIND).back(identifier);
+    }
+
+    /** From a snapshot back to older ones. */
+    private final class Walk {
+
+        private final int limit;
+        private long id;
+        private boolean givenUp;
+
+        private Walk(long from, int limit) {
+            this.id = from;
+            this.limit = limit;
+        }
+
+        private Optional<Snapshot> back(long identifier) {
+            for (int reads = 0; id >= Snapshot.FIRST_SNAPSHOT_ID; id--) {
+                if (reads++ == limit) {
+                    givenUp = true;
+                    return Optional.empty();
+                }
+                Optional<Snapshot> snapshot = read(id);
+                if (!snapshot.isPresent()) {
+                    if (id < earliest()) {
+                        return Optional.empty();
+                    }
+                } else if (isOwn(snapshot.get())) {
+                    if (snapshot.get().commitIdentifier() == identifier) {
+                        return snapshot;
+                    }
+                    if (snapshot.get().commitIdentifier() < identifier) {
+                        return Optional.empty();
+                    }
+                }
+            }
+            return Optional.empty();
+        }
     }
 
     private boolean isOwn(Snapshot snapshot) {

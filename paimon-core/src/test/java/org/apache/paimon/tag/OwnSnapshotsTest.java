@@ -375,6 +375,21 @@ class OwnSnapshotsTest {
     }
 
     @Test
+    @DisplayName("T10: four snapshots before the anchor are read, whatever lies before them")
+    void findsShortlyBeforeTheAnchor() throws Exception {
+        fixture.commit(ME, 5, 1);
+        for (int i = 2; i <= 5; i++) {
+            fixture.commit(OTHER, i, i);
+        }
+
+        assertThat(own.findBefore(4, 5)).map(Snapshot::id).contains(1L);
+        assertThat(own.findBefore(4, 6)).isEmpty();
+        fixture.fileIO().reset();
+        assertThat(own.findBefore(5, 5)).isEmpty();
+        assertThat(fixture.fileIO().count(CountingFileIO.Call.OPEN)).isEqualTo(4);
+    }
+
+    @Test
     @DisplayName("bad input: a snapshot file that cannot be read is named")
     void namesTheUnreadableSnapshot() throws Exception {
         fixture.commit(ME, 5, 1);

@@ -267,11 +267,13 @@ public class SavepointTaggingCommitter implements Committer<Committable, Manifes
 
     /** Writers replay for a while what was committed, which lies before the anchor then. */
     private Optional<Snapshot> findRestored(long savepointId) {
-        Optional<Snapshot> snapshot =
-                restoredAnchor == NO_ANCHOR
-                        ? Optional.empty()
-                        : ownSnapshots.findAfter(restoredAnchor, savepointId);
-        return snapshot.isPresent() ? snapshot : ownSnapshots.find(savepointId);
+        if (restoredAnchor == NO_ANCHOR) {
+            return ownSnapshots.find(savepointId);
+        }
+        Optional<Snapshot> snapshot = ownSnapshots.findAfter(restoredAnchor, savepointId);
+        return snapshot.isPresent()
+                ? snapshot
+                : ownSnapshots.findBefore(restoredAnchor, savepointId);
     }
 
     private static boolean marked(Snapshot snapshot) {
