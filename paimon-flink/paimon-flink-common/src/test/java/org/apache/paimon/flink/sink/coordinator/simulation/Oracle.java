@@ -311,9 +311,12 @@ final class Oracle {
     /** T10: only what is neither there nor tagged, or should not be, may be called gone. */
     private void checkGone(String user) {
         for (Checkpoint checkpoint : all(user).values()) {
-            boolean needsNone = checkpoint.abortForgotten || checkpoint.broken;
-            boolean gone = checkpoint.snapshotId == 0 ? needsNone : !exists(checkpoint.snapshotId);
-            if (checkpoint.type.savepoint() && gone && tagOf(user, checkpoint.id) == null) {
+            boolean needsNone =
+                    checkpoint.abortForgotten || checkpoint.broken || checkpoint.excuse != null;
+            boolean gone = checkpoint.snapshotId > 0 && !exists(checkpoint.snapshotId);
+            if (checkpoint.type.savepoint()
+                    && (needsNone || gone)
+                    && tagOf(user, checkpoint.id) == null) {
                 return;
             }
         }
