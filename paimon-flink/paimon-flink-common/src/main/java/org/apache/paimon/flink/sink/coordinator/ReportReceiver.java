@@ -238,7 +238,7 @@ final class ReportReceiver {
             PartSeries complete = series;
             series = null;
             try {
-                return received(event, complete.join());
+                return EncodedReport.received(event.version(), complete.join());
             } catch (IOException e) {
                 throw undecodable(event, e);
             }
