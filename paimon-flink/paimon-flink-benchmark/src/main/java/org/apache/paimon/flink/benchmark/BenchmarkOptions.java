@@ -57,7 +57,7 @@ final class BenchmarkOptions {
     private Path plot;
     private Plan.Extent extent = Plan.Extent.FULL;
     private Set<String> only = MEASURES;
-    private int rounds = 1;
+    @Nullable private Integer rounds;
     private Path values;
     private Output output = Output.TEXT;
 
@@ -200,8 +200,12 @@ final class BenchmarkOptions {
         return only.contains(measure);
     }
 
+    /** One process is one draw of what the compiler does; it takes a few to compare two jars. */
     int rounds() {
-        return rounds;
+        if (rounds != null) {
+            return rounds;
+        }
+        return extent == Plan.Extent.FULL ? 3 : 1;
     }
 
     /** 0 for this distribution, 1 for the other. */

@@ -53,6 +53,7 @@ public class CheckpointBenchmark {
     @Setup(Level.Trial)
     public void start() throws Exception {
         MeasuredTable table = MeasuredTable.create(Paths.get(directory), Collections.emptyMap());
+        table.addSnapshot();
         fleet = new WriterFleet(writers, files, table, new HandOver());
         fleet.start();
     }

@@ -70,9 +70,11 @@ final class DrivenCoordinator implements AutoCloseable {
         CompletableFuture<byte[]> answer =
                 state.whenComplete((bytes, e) -> loopThread = Thread.currentThread().getId());
         coordinator.checkpointCoordinator(checkpointId, state);
-        CompletableFuture.anyOf(answer, jobFailure).get(TIMEOUT_MINUTES, TimeUnit.MINUTES);
+        Spin.until(
+                () -> answer.isDone() || jobFailure.isDone(),
+                TimeUnit.MINUTES.toMillis(TIMEOUT_MINUTES));
         throwFailure();
-        return answer.get();
+        return answer.get(0, TimeUnit.MILLISECONDS);
     }
 
     /**

@@ -25,7 +25,7 @@ final class HandOver {
 
     private final Runnable onArrival;
 
-    private long files;
+    private volatile long files;
 
     HandOver() {
         this(() -> {});
@@ -54,8 +54,9 @@ final class HandOver {
     }
 
     /** Waits until so many files have arrived since the last call, and starts to count again. */
-    synchronized void await(long expectedFiles, long timeoutMillis) {
-        long arrived = arrivedWithin(expectedFiles, timeoutMillis);
+    void await(long expectedFiles, long timeoutMillis) {
+        Spin.until(() -> files >= expectedFiles, timeoutMillis);
+        long arrived = arrivedWithin(expectedFiles, 0);
         if (arrived != expectedFiles) {
             throw new IllegalStateException(
                     String.format(

@@ -29,6 +29,7 @@ import org.apache.paimon.io.DataIncrement;
 import org.apache.paimon.schema.Schema;
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.table.sink.CommitMessageImpl;
+import org.apache.paimon.table.sink.StreamTableCommit;
 import org.apache.paimon.table.sink.StreamTableWrite;
 import org.apache.paimon.types.DataTypes;
 
@@ -105,6 +106,13 @@ final class MeasuredTable {
                 id * 0.25,
                 Timestamp.fromEpochMillis(1_767_225_600_000L + id),
                 BinaryString.fromString(day));
+    }
+
+    /** One snapshot by another user, as most tables have. */
+    void addSnapshot() throws Exception {
+        try (StreamTableCommit commit = table().newCommit("template")) {
+            commit.commit(1, Collections.singletonList(template));
+        }
     }
 
     /** So many new files, each in a partition of its own. */

@@ -41,17 +41,17 @@ final class Plan {
         if (smoke) {
             checkpoint.add(checkpoint(20, 1, 0, 1)).add(checkpoint(20, 10, 0, 1));
         } else {
-            checkpoint.add(checkpoint(10_000, 10, 10, 3));
-            checkpoint.add(checkpoint(30_000, 1, 5, 10));
-            checkpoint.add(checkpoint(10_000, 1, 5, 20));
-            checkpoint.add(checkpoint(3_000, 1, 10, 40));
-            checkpoint.add(checkpoint(1_000, 1, 20, 80));
-            checkpoint.add(checkpoint(1_000, 10, 5, 20));
-            checkpoint.add(checkpoint(1_000, 100, 3, 5));
+            checkpoint.add(checkpoint(10_000, 10, 20, 20));
+            checkpoint.add(checkpoint(30_000, 1, 10, 20));
+            checkpoint.add(checkpoint(10_000, 1, 20, 30));
+            checkpoint.add(checkpoint(3_000, 1, 60, 60));
+            checkpoint.add(checkpoint(1_000, 1, 300, 300));
+            checkpoint.add(checkpoint(1_000, 10, 50, 100));
+            checkpoint.add(checkpoint(1_000, 100, 10, 20));
             checkpoint.needs(megabytes(10_000, 10));
         }
         if (full) {
-            checkpoint.add(checkpoint(10_000, 100, 2, 3));
+            checkpoint.add(checkpoint(10_000, 100, 3, 5));
             checkpoint.needs(megabytes(10_000, 100));
         }
         tasks.add(checkpoint);
@@ -71,11 +71,11 @@ final class Plan {
         Task serializer = new Task("serializer");
         for (int f : smoke ? new int[] {1} : new int[] {10, 1_000, 1, 0}) {
             serializer.add(
-                    new Case(smoke ? 1 : 4)
+                    new Case(smoke ? 1 : 14)
                             .with("files", f)
                             .with("calls", smoke ? 1 : 40_000 / (f + 1))
-                            .with("warmUps", smoke ? 0 : 25)
-                            .with("iterations", smoke ? 1 : 15));
+                            .with("warmUps", smoke ? 0 : 50)
+                            .with("iterations", smoke ? 1 : 30));
         }
         tasks.add(serializer);
 
@@ -90,7 +90,7 @@ final class Plan {
                 new Task("writer")
                         .ofThisJarAlone()
                         .add(new Case(10).with("savepoints", smoke ? 1 : 3_000)));
-        int turns = smoke ? 1 : full ? 3 : 2;
+        int turns = smoke ? 1 : full ? 10 : 2;
         int seconds = smoke ? 1 : 5;
         tasks.add(
                 new Task("recovery")

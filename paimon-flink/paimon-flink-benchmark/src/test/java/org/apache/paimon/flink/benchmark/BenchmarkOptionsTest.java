@@ -34,12 +34,14 @@ class BenchmarkOptionsTest {
     @TempDir Path directory;
 
     @Test
-    @DisplayName("All measures are taken once unless the command line says otherwise")
+    @DisplayName(
+            "All measures are taken, those of time three times, unless the options say otherwise")
     void defaults() throws Exception {
         BenchmarkOptions options = parse();
 
         assertThat(options.extent()).isEqualTo(Plan.Extent.FULL);
-        assertThat(options.rounds()).isEqualTo(1);
+        assertThat(options.rounds()).isEqualTo(3);
+        assertThat(parse("--quick").rounds()).isEqualTo(1);
         assertThat(options.output()).isEqualTo(BenchmarkOptions.Output.TEXT);
         assertThat(options.values()).isNull();
         assertThat(options.plot()).isNull();
