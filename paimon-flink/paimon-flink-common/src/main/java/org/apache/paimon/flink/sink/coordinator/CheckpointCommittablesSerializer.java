@@ -190,11 +190,11 @@ public class CheckpointCommittablesSerializer
     }
 
     static long checkpointId(byte[] serialized) {
-        return ByteBuffer.wrap(serialized).getLong(0);
+        return BigEndian.getLong(serialized, 0);
     }
 
     static long watermark(byte[] serialized) {
-        return ByteBuffer.wrap(serialized).getLong(Long.BYTES);
+        return BigEndian.getLong(serialized, Long.BYTES);
     }
 
     static boolean idle(int version, byte[] serialized) {
@@ -206,7 +206,7 @@ public class CheckpointCommittablesSerializer
     }
 
     static int committableCount(int version, byte[] serialized) {
-        return ByteBuffer.wrap(serialized).getInt(headerLength(version) + Integer.BYTES);
+        return BigEndian.getInt(serialized, headerLength(version) + Integer.BYTES);
     }
 
     /** A copy of a report with the savepoint flag, with the flag cleared. */
@@ -231,7 +231,6 @@ public class CheckpointCommittablesSerializer
     static final class Body {
 
         private final byte[] serialized;
-        private final ByteBuffer in;
         private final int committableVersion;
         private final int count;
 
@@ -240,13 +239,16 @@ public class CheckpointCommittablesSerializer
 
         private int length;
 
+        /** Where the next committable's length lies. */
+        private int next;
+
         Body(int version, byte[] serialized) throws IOException {
             validateHeader(version, serialized);
             this.serialized = serialized;
-            this.in = ByteBuffer.wrap(serialized);
-            in.position(headerLength(version));
-            this.committableVersion = in.getInt();
-            this.count = in.getInt();
+            int header = headerLength(version);
+            this.committableVersion = BigEndian.getInt(serialized, header);
+            this.count = committableCount(version, serialized);
+            this.next = header + 2 * Integer.BYTES;
         }
 
         long checkpointId() {
@@ -270,12 +272,12 @@ public class CheckpointCommittablesSerializer
             if (position < count) {
                 return true;
             }
-            if (in.hasRemaining()) {
+            if (left() > 0) {
                 throw corrupt(
                         serialized,
                         "%d bytes are left over behind its last committable at offset %d",
-                        in.remaining(),
-                        in.position());
+                        left(),
+                        next);
             }
             return false;
         }
@@ -283,12 +285,12 @@ public class CheckpointCommittablesSerializer
         /** Goes to the next committable. */
         void skip() throws IOException {
             length = nextLength();
-            in.position(in.position() + length);
+            next += Integer.BYTES + length;
         }
 
         /** Where the committable begins that was gone to last. */
         int offset() {
-            return in.position() - length;
+            return next - length;
         }
 
         int length() {
@@ -296,32 +298,35 @@ public class CheckpointCommittablesSerializer
         }
 
         byte[] copy() {
-            return Arrays.copyOfRange(serialized, offset(), in.position());
+            return Arrays.copyOfRange(serialized, offset(), next);
+        }
+
+        private int left() {
+            return serialized.length - next;
         }
 
         private int nextLength() throws IOException {
-            int offset = in.position();
             position++;
-            if (in.remaining() < Integer.BYTES) {
+            if (left() < Integer.BYTES) {
                 throw corrupt(
                         serialized,
                         "%d bytes are left at offset %d, too few for the length of committable %d"
                                 + " of %d",
-                        in.remaining(),
-                        offset,
+                        left(),
+                        next,
                         position,
                         count);
             }
-            int length = in.getInt();
-            if (length < 0 || length > in.remaining()) {
+            int length = BigEndian.getInt(serialized, next);
+            if (length < 0 || length > left() - Integer.BYTES) {
                 throw corrupt(
                         serialized,
                         "committable %d of %d claims %d bytes at offset %d, where %d are left",
                         position,
                         count,
                         length,
-                        offset,
-                        in.remaining());
+                        next,
+                        left() - Integer.BYTES);
             }
             return length;
         }

@@ -65,13 +65,7 @@ final class CommittableLayout {
 
     private static final int WORD = Long.BYTES;
 
-    // A message is big-endian; binary rows have the order of the machine. A view of an array is
-    // read
-    // twice as fast as a ByteBuffer here, and checks its bounds as well.
-    private static final VarHandle LONG =
-            MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
-    private static final VarHandle INT =
-            MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
+    // Messages are big-endian, binary rows have the order of the machine.
     private static final VarHandle ROW_LONG =
             MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
     private static final VarHandle ROW_INT =
@@ -114,7 +108,7 @@ final class CommittableLayout {
         end = offset + length;
         require(Long.BYTES + Integer.BYTES, "its checkpoint id and message version");
         end -= Integer.BYTES;
-        int version = (int) INT.get(report, end);
+        int version = BigEndian.getInt(report, end);
         if (version != CommitMessageSerializer.CURRENT_VERSION) {
             throw new IOException(
                     String.format(
@@ -183,14 +177,14 @@ final class CommittableLayout {
 
     private int readInt(String what) throws IOException {
         require(Integer.BYTES, what);
-        int value = (int) INT.get(report, position);
+        int value = BigEndian.getInt(report, position);
         position += Integer.BYTES;
         return value;
     }
 
     /** Of the committable that was checked last. */
     long checkpointId() {
-        return (long) LONG.get(report, start);
+        return BigEndian.getLong(report, start);
     }
 
     private void require(int bytes, String what) throws IOException {
@@ -291,7 +285,7 @@ final class CommittableLayout {
 
     private void checkSerializedRow(int base, int size, String name) throws IOException {
         checkFixedPart(Integer.BYTES, base, size, name);
-        int arity = (int) INT.get(report, base);
+        int arity = BigEndian.getInt(report, base);
         if (arity < 0 || arity > size / WORD) {
             throw new IOException(
                     String.format("%s claims %d fields in %d bytes", name, arity, size));

@@ -33,9 +33,23 @@ public final class EncodedReport {
     private final int version;
     private final byte[] serialized;
 
+    // Read once. All reports of a checkpoint are asked several times when it completes; their bytes
+    // lie far apart in memory, and would have to be fetched again each time.
+    private final long checkpointId;
+    private final long watermark;
+    private final int committableCount;
+    private final boolean idle;
+    private final boolean savepoint;
+
     private EncodedReport(int version, byte[] serialized) {
         this.version = version;
         this.serialized = serialized;
+        this.checkpointId = CheckpointCommittablesSerializer.checkpointId(serialized);
+        this.watermark = CheckpointCommittablesSerializer.watermark(serialized);
+        this.committableCount =
+                CheckpointCommittablesSerializer.committableCount(version, serialized);
+        this.idle = CheckpointCommittablesSerializer.idle(version, serialized);
+        this.savepoint = CheckpointCommittablesSerializer.savepoint(version, serialized);
     }
 
     /**
@@ -107,23 +121,23 @@ public final class EncodedReport {
     }
 
     public long checkpointId() {
-        return CheckpointCommittablesSerializer.checkpointId(serialized);
+        return checkpointId;
     }
 
     public long watermark() {
-        return CheckpointCommittablesSerializer.watermark(serialized);
+        return watermark;
     }
 
     public boolean idle() {
-        return CheckpointCommittablesSerializer.idle(version, serialized);
+        return idle;
     }
 
     public boolean savepoint() {
-        return CheckpointCommittablesSerializer.savepoint(version, serialized);
+        return savepoint;
     }
 
     public int committableCount() {
-        return CheckpointCommittablesSerializer.committableCount(version, serialized);
+        return committableCount;
     }
 
     /** A1: the same report for a savepoint that was withdrawn. */

@@ -460,6 +460,38 @@ class ReportsOnTheirWayTest {
     }
 
     @Test
+    @DisplayName("W3: the same for a report in parts: the reason once, with its cause")
+    void namesWhatCannotBeDecodedOnceItIsJoined() throws Exception {
+        receiver.receive(0, 4, RestoredCommittableEvent.endOfReplay(0, -1));
+        byte[] bytes = Reports.of(5).files("a").encoded().serialized();
+        int unknownVersion = 9;
+        int half = bytes.length / 2;
+        receiver.receive(
+                0,
+                4,
+                new CommittableEvent(
+                        1, 5, false, unknownVersion, false, Arrays.copyOf(bytes, half)));
+
+        assertThatThrownBy(
+                        () ->
+                                receiver.receive(
+                                        0,
+                                        4,
+                                        new CommittableEvent(
+                                                2,
+                                                5,
+                                                false,
+                                                unknownVersion,
+                                                true,
+                                                Arrays.copyOfRange(bytes, half, bytes.length))))
+                .isInstanceOf(ReportProtocolException.class)
+                .hasMessageContaining("subtask 0 (attempt 4), checkpoint 5")
+                .message()
+                .containsOnlyOnce("cannot be decoded")
+                .containsOnlyOnce("version 9");
+    }
+
+    @Test
     @DisplayName("W3: a report for another checkpoint than its event says is refused with both")
     void refusesAnotherCheckpointThanAnnounced() throws Exception {
         receiver.receive(0, 0, RestoredCommittableEvent.endOfReplay(0, -1));
