@@ -64,9 +64,11 @@ final class FrameProbe {
             long start = System.nanoTime();
             resetPeak();
             runner.checkpoint(job);
-            results.add(report, "share that arrived", arrived(files));
-            results.add(report, "seconds", (System.nanoTime() - start) / 1e9);
-            results.add(report, "highest heap MB", peak());
+            if (!allArrived(files, report, start, results)) {
+                // It loses replays as well, and waits for them in vain before it takes a savepoint.
+                runner.cancel(job);
+                return;
+            }
 
             Path directories = Files.createDirectories(directory.resolve("savepoints"));
             String last = null;
@@ -83,15 +85,21 @@ final class FrameProbe {
             start = System.nanoTime();
             resetPeak();
             job = runner.submit(job(), last);
-            results.add(replay, "share that arrived", arrived((long) files * savepoints));
-            results.add(replay, "seconds", (System.nanoTime() - start) / 1e9);
-            results.add(replay, "highest heap MB", peak());
+            allArrived((long) files * savepoints, replay, start, results);
             runner.cancel(job);
         }
     }
 
-    private static double arrived(long expected) {
-        return (double) handOver.arrivedWithin(expected, PATIENCE_MILLIS) / expected;
+    /** Time and heap tell nothing when something is missing. */
+    private static boolean allArrived(long expected, String what, long start, Results results) {
+        long arrived = handOver.arrivedWithin(expected, PATIENCE_MILLIS);
+        results.add(what, "share that arrived", (double) arrived / expected);
+        if (arrived < expected) {
+            return false;
+        }
+        results.add(what, "seconds", (System.nanoTime() - start) / 1e9);
+        results.add(what, "highest heap MB", peak());
+        return true;
     }
 
     private static StreamExecutionEnvironment job() throws Exception {

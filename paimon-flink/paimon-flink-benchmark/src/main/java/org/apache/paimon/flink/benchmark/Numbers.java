@@ -12,6 +12,7 @@
 
 package org.apache.paimon.flink.benchmark;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
@@ -38,5 +39,20 @@ final class Numbers {
             return Double.NaN;
         }
         return (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2;
+    }
+
+    /**
+     * By how much the median of as many further values would differ, by the spread of these: their
+     * median absolute deviation, which one odd value does not change, scaled as for a normal
+     * distribution.
+     */
+    static double standardErrorOfMedian(List<Double> values) {
+        double median = median(values);
+        List<Double> deviations = new ArrayList<>();
+        for (double value : values) {
+            deviations.add(Math.abs(value - median));
+        }
+        double standardDeviation = 1.4826 * median(deviations);
+        return Math.sqrt(Math.PI / 2) * standardDeviation / Math.sqrt(values.size());
     }
 }

@@ -262,7 +262,7 @@ final class Table {
             return;
         }
         Turns equal = new Turns(JobProbe.CONTROL, JobProbe.OFF_COORDINATOR, metric);
-        double noise = Math.max(NOISE, Math.abs(Numbers.median(equal.ratios) - 1));
+        double noise = Math.max(NOISE, equal.noise());
         rows.add(
                 new Row(
                         title,
@@ -466,6 +466,13 @@ final class Table {
                     ratios.add(one[0] / two[0]);
                 }
             }
+        }
+
+        /** What the median of so many ratios of two equal jobs may be away from 1. */
+        private double noise() {
+            return Math.max(
+                    Math.abs(Numbers.median(ratios) - 1),
+                    2 * Numbers.standardErrorOfMedian(ratios));
         }
     }
 }

@@ -98,6 +98,21 @@ class TableTest {
     }
 
     @Test
+    @DisplayName(
+            "Jobs in turns: equal ones that differ from turn to turn allow two standard errors")
+    void knowsHowSureAMedianIs() {
+        double[] equal = {900, 950, 1_000, 1_000, 1_000, 1_050, 1_100, 1_000, 900};
+        for (int turn = 0; turn < equal.length; turn++) {
+            turn(turn, 1_000, 950, equal[turn]);
+        }
+
+        // Half of the equal ones are off by 5 % or more, so a standard deviation is 7.4 %, and the
+        // median of nine has an error of 3.1 %. With 5 % of noise this would be missed.
+        assertThat(table().markdown())
+                .contains("| 950 | off | 1,000 | 0.95x | >= 1.00x, noise 6.20 % | met |");
+    }
+
+    @Test
     @DisplayName("A tag costs the same calls whatever the table, or misses its target")
     void tagsCostConstantCalls() {
         both("tag", "10 snapshots", "newest: calls", 12, 8);
