@@ -90,7 +90,7 @@ final class Plan {
                 new Task("writer")
                         .ofThisJarAlone()
                         .add(new Case(10).with("savepoints", smoke ? 1 : 3_000)));
-        int turns = smoke ? 1 : full ? 10 : 2;
+        int turns = smoke ? 1 : full ? 20 : 2;
         int seconds = smoke ? 1 : 5;
         tasks.add(
                 new Task("recovery")
