@@ -212,7 +212,9 @@ final class CommittableLayout {
         for (Field field : row.fields) {
             long word = word(base + field.offset);
             if ((nulls & field.nullBit) == 0) {
-                checkValue(field, word, base, size);
+                if (field.kind != Kind.FIXED) {
+                    checkValue(field, word, base, size);
+                }
             } else if (word != 0) {
                 throw new IOException(field.name + " is null and has a value at the same time");
             }
@@ -338,7 +340,7 @@ final class CommittableLayout {
         /** The fields that must not be null, as {@link #NULL_BITS} tells them. */
         private final long neverNull;
 
-        /** Those of variable length. */
+        /** Those of variable length, and those that may be null: the base reads some as if not. */
         private final Field[] fields;
 
         private Row(RowType type, String name) {
@@ -350,20 +352,21 @@ final class CommittableLayout {
             this.name = name;
             this.type = type;
             this.fixedLength = nullBits + (long) WORD * type.getFieldCount();
-            List<Field> variable = new ArrayList<>();
+            List<Field> checked = new ArrayList<>();
             long required = 0;
             for (int i = 0; i < type.getFieldCount(); i++) {
                 DataField of = type.getFields().get(i);
                 Field field = new Field(of.type(), of.name(), nullBit(i), nullBits + WORD * i);
-                if (field.kind != Kind.FIXED) {
-                    variable.add(field);
-                }
-                if (!of.type().isNullable() || of.name().equals(NEVER_NULL)) {
+                boolean mayBeNull = of.type().isNullable() && !of.name().equals(NEVER_NULL);
+                if (!mayBeNull) {
                     required |= field.nullBit;
+                }
+                if (mayBeNull || field.kind != Kind.FIXED) {
+                    checked.add(field);
                 }
             }
             this.neverNull = required;
-            this.fields = variable.toArray(new Field[0]);
+            this.fields = checked.toArray(new Field[0]);
         }
 
         private static long nullBit(int field) {

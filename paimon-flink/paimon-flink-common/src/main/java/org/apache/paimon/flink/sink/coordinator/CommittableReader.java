@@ -69,8 +69,9 @@ final class CommittableReader {
      */
     private void fetch(int offset, int length) {
         int fetched = 0;
-        for (int i = offset; i < offset + length; i += CACHE_LINE_BYTES) {
-            fetched += report[i];
+        // Downwards: beyond the end of the largest arrays there is no next number.
+        for (int left = length; left > 0; left -= CACHE_LINE_BYTES) {
+            fetched += report[offset + length - left];
         }
         lastFetched = fetched;
     }

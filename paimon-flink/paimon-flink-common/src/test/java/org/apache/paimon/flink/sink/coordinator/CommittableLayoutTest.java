@@ -37,6 +37,7 @@ import org.apache.paimon.table.sink.CommitMessage;
 import org.apache.paimon.table.sink.CommitMessageImpl;
 import org.apache.paimon.table.sink.CommitMessageSerializer;
 import org.apache.paimon.table.sink.StreamTableWrite;
+import org.apache.paimon.types.DataField;
 import org.apache.paimon.types.DataTypes;
 
 import org.junit.jupiter.api.DisplayName;
@@ -271,6 +272,25 @@ class CommittableLayoutTest {
         assertThatThrownBy(() -> CommittableLayout.check(nullCounts))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("_NULL_COUNTS is null");
+    }
+
+    @Test
+    @DisplayName("S2: a null that has a value as well is refused, whatever its type")
+    void refusesNullsWithValues() throws Exception {
+        byte[] golden = committable(key());
+        for (DataField field : DataFileMeta.SCHEMA.getFields()) {
+            if (!field.type().isNullable()) {
+                continue;
+            }
+            int index = DataFileMeta.SCHEMA.getFieldIndex(field.name());
+            byte[] changed = withLong(golden, word(field.name()), 0);
+            changed[FILES + 4 + (8 + index) / 8] |= 1 << (8 + index) % 8;
+            CommittableLayout.check(changed);
+
+            refused(
+                    withLong(changed, word(field.name()), 1_234_567_890_123L),
+                    field.name() + " is null and has a value at the same time");
+        }
     }
 
     @Test
