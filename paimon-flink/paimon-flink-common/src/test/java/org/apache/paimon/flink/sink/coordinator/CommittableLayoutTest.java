@@ -318,9 +318,9 @@ class CommittableLayoutTest {
         ByteBuffer overlong = ByteBuffer.allocate(golden.length + 5);
         overlong.put(golden, 0, golden.length - 4);
         overlong.putInt(overlong.capacity() - 4, CommitMessageSerializer.CURRENT_VERSION);
-        assertThatThrownBy(() -> CommittableLayout.check(overlong.array()))
-                .isInstanceOf(IOException.class)
-                .hasMessageContaining("5 bytes are left over");
+        refused(
+                overlong.array(),
+                "5 bytes are left over at offset " + (golden.length - Integer.BYTES));
     }
 
     @Test
@@ -335,6 +335,21 @@ class CommittableLayoutTest {
                     .message()
                     .containsAnyOf("are left", "bytes at offset");
         }
+    }
+
+    @Test
+    @DisplayName("S2: a message that breaks off within the number of buckets says so")
+    void refusesMessagesWithoutTheirBuckets() throws Exception {
+        int left = 2;
+        byte[] broken = Arrays.copyOf(committable(key()), BOOLEAN + 1 + left + Integer.BYTES);
+        broken[BOOLEAN] = 1;
+
+        refused(
+                withInt(broken, BOOLEAN + 1 + left, CommitMessageSerializer.CURRENT_VERSION),
+                left
+                        + " bytes are left at offset "
+                        + (BOOLEAN + 1)
+                        + ", too few for the number of buckets");
     }
 
     @Test
