@@ -22,6 +22,7 @@ import org.slf4j.LoggerFactory;
 import java.io.FileNotFoundException;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.LongConsumer;
 
 /**
  * The snapshots that one commit user has in a table.
@@ -196,12 +197,11 @@ public final class OwnSnapshots {
      *     {@link #MAX_READS}
      */
     public Optional<Snapshot> find(long identifier) {
-        Walk walk = new Walk(newest(), maxReads);
-        Optional<Snapshot> found = walk.back(identifier);
-        if (walk.givenUp) {
-            tellGivenUp(identifier, "among the newest snapshots", walk.id);
-        }
-        return found;
+        return walkBack(
+                newest(),
+                maxReads,
+                identifier,
+                id -> tellGivenUp(identifier, "among the newest snapshots", id));
     }
 
     /**
@@ -209,43 +209,37 @@ public final class OwnSnapshots {
      * {@link #MAX_READS_BEHIND} snapshots at most.
      */
     public Optional<Snapshot> findBefore(long anchor, long identifier) {
-        return new Walk(anchor, MAX_READS_BEHIND).back(identifier);
+        return walkBack(anchor, MAX_READS_BEHIND, identifier, id -> {});
     }
 
-    /** From a snapshot back to older ones. */
-    private final class Walk {
-
-        private final int limit;
-        private long id;
-        private boolean givenUp;
-
-        private Walk(long from, int limit) {
-            this.id = from;
-            this.limit = limit;
-        }
-
-        private Optional<Snapshot> back(long identifier) {
-            for (int reads = 0; id >= Snapshot.FIRST_SNAPSHOT_ID; id--) {
-                if (reads++ == limit) {
-                    givenUp = true;
+    /**
+     * Goes from a snapshot back to older ones.
+     *
+     * @param givenUpAt is told where the search ended when the limit was reached
+     */
+    private Optional<Snapshot> walkBack(
+            long from, int limit, long identifier, LongConsumer givenUpAt) {
+        long id = from;
+        for (int reads = 0; id >= Snapshot.FIRST_SNAPSHOT_ID; id--) {
+            if (reads++ == limit) {
+                givenUpAt.accept(id);
+                return Optional.empty();
+            }
+            Optional<Snapshot> snapshot = read(id);
+            if (!snapshot.isPresent()) {
+                if (id < earliest()) {
                     return Optional.empty();
                 }
-                Optional<Snapshot> snapshot = read(id);
-                if (!snapshot.isPresent()) {
-                    if (id < earliest()) {
-                        return Optional.empty();
-                    }
-                } else if (isOwn(snapshot.get())) {
-                    if (snapshot.get().commitIdentifier() == identifier) {
-                        return snapshot;
-                    }
-                    if (snapshot.get().commitIdentifier() < identifier) {
-                        return Optional.empty();
-                    }
+            } else if (isOwn(snapshot.get())) {
+                if (snapshot.get().commitIdentifier() == identifier) {
+                    return snapshot;
+                }
+                if (snapshot.get().commitIdentifier() < identifier) {
+                    return Optional.empty();
                 }
             }
-            return Optional.empty();
         }
+        return Optional.empty();
     }
 
     private boolean isOwn(Snapshot snapshot) {

@@ -81,8 +81,8 @@ final class Plot {
         TreeMap<Integer, double[]> byWriters = new TreeMap<>();
         for (String at : values.cases(measure)) {
             double[] pair = values.find(measure, at, metric);
-            if (at.endsWith(", 1 files") && pair != null) {
-                byWriters.put(Integer.parseInt(at.substring(0, at.indexOf(' '))), pair);
+            if (Values.oneFileEach(at) && pair != null) {
+                byWriters.put(Values.writers(at), pair);
             }
         }
         if (byWriters.size() < 2) {

@@ -120,18 +120,18 @@ final class Table {
                     "restore",
                     at,
                     metric,
-                    writers(at) == 30_000 ? Target.atMost(0.1) : Target.NONE);
+                    Values.writers(at) == 30_000 ? Target.atMost(0.1) : Target.NONE);
         }
         for (String at : values.cases("restore")) {
+            int writers = Values.writers(at);
             double[] few = values.find("restore", at, metric);
             double[] many =
-                    values.find(
-                            "restore", at.replace(writers(at) + "", 10 * writers(at) + ""), metric);
+                    values.find("restore", at.replace(writers + "", 10 * writers + ""), metric);
             if (many != null) {
                 rows.add(
                         new Row(
                                 "restore, 10 times as many writers",
-                                10 * writers(at) + " instead of " + writers(at) + " writers",
+                                10 * writers + " instead of " + writers + " writers",
                                 "times the CPU time",
                                 many[0] / few[0],
                                 OTHER_JAR,
@@ -159,15 +159,15 @@ final class Table {
                             100 * millis[1] / INTERVAL_MILLIS,
                             Target.NONE));
             for (int jar = 0; jar < 2; jar++) {
-                if (at.endsWith(", 1 files") && millis[jar] < INTERVAL_MILLIS / 10) {
-                    largest[jar] = Math.max(largest[jar], writers(at));
+                if (Values.oneFileEach(at) && millis[jar] < INTERVAL_MILLIS / 10) {
+                    largest[jar] = Math.max(largest[jar], Values.writers(at));
                 }
             }
         }
         if (largest[0] > 0) {
             rows.add(
                     new Row(
-                            "event loop busy, of a 10 s interval",
+                            title,
                             "most measured below 10 %, 1 file each",
                             "writers",
                             largest[0],
@@ -209,15 +209,12 @@ final class Table {
     }
 
     private void frame() {
-        for (String at : values.cases("frame")) {
-            compare(
-                    "above the RPC frame: what arrives",
-                    "share of the files",
-                    "frame",
-                    at,
-                    "share that arrived",
-                    Target.exactly(1, "all"));
-        }
+        compare(
+                "above the RPC frame: what arrives",
+                "share of the files",
+                "frame",
+                "share that arrived",
+                Target.exactly(1, "all"));
         compare("above the RPC frame: time", "s", "frame", "seconds", Target.NONE);
         compare("above the RPC frame: highest heap", "MB", "frame", "highest heap MB", Target.NONE);
     }
@@ -324,10 +321,6 @@ final class Table {
                                 Target.NONE));
             }
         }
-    }
-
-    private static int writers(String at) {
-        return Integer.parseInt(at.substring(0, at.indexOf(' ')));
     }
 
     // ------------------------------------------------------------------------

@@ -107,6 +107,15 @@ final class Values {
         return numbers.toString();
     }
 
+    /** The number of writers of a case that begins with it. */
+    static int writers(String caseName) {
+        return Integer.parseInt(caseName.substring(0, caseName.indexOf(' ')));
+    }
+
+    static boolean oneFileEach(String caseName) {
+        return caseName.endsWith(", 1 files");
+    }
+
     Map<String, double[]> metrics(String measure, String caseName) {
         return byMeasure
                 .getOrDefault(measure, Collections.emptyMap())
