@@ -22,26 +22,30 @@ import java.util.function.Consumer;
  * work that blocks: commits and tags. It queues that work here. Whatever only actions touch needs
  * no lock.
  *
- * <p><b>Threads.</b> {@link #execute}, {@link #inside}, {@link #cancelled} and {@link #terminated}
- * may be called from any thread and never block. {@link #close} and {@link #awaitTermination} block
- * their caller and are refused inside the loop.
+ * <p><b>Threads.</b> {@link #start}, {@link #execute}, {@link #inside}, {@link #cancelled} and
+ * {@link #terminated} may be called from any thread and never wait. {@link #close} and {@link
+ * #awaitTermination} block their caller and are refused inside the loop.
  *
  * <p><b>Failures.</b> A failing action reaches the one {@link FailureHandler} of the loop, on the
  * loop's thread. The loop itself goes on with the next action: whether anything may still happen
  * after a failure is the handler's decision, for instance by a flag that later actions look at.
  *
- * <p><b>End</b> (A7: never two committers).
+ * <p><b>Start and end</b> (A7: never two committers).
  *
  * <pre>
- *              close()                 queue empty, action done
- *   OPEN ----------------&gt; DRAINING -----------------------------&gt; TERMINATED
- *                              |                                        ^
- *                              | deadline passed, or the                | action done;
- *                              | closing thread was interrupted         | queue was dropped
- *                              +-------------&gt; CANCELLED ---------------+
+ *                            close(): queue is dropped
+ *   NEW ----------------------------------------------------------------+
+ *    | start()                                                          |
+ *    v       close()               queue empty, action done             v
+ *   OPEN -------------&gt; DRAINING ------------------------------&gt; TERMINATED
+ *                           |                                           ^
+ *                           | deadline passed, or the                   | action done;
+ *                           | closing thread was interrupted            | queue was dropped
+ *                           +---------------&gt; CANCELLED ----------------+
  * </pre>
  *
  * <ul>
+ *   <li>NEW takes actions and runs none: whoever owns the loop may still be under construction.
  *   <li>DRAINING takes no new action; what was queued before runs to its end.
  *   <li>CANCELLED drops what is still queued and interrupts the running action, once. An action
  *       with several side effects asks {@link #cancelled} before each of them.
@@ -52,7 +56,15 @@ import java.util.function.Consumer;
 public interface EventLoop {
 
     /**
-     * Queues an action.
+     * Starts to run what is queued. Does nothing when the loop was closed before: it is terminated,
+     * and no action of it ever runs.
+     *
+     * @throws IllegalStateException when the loop was started already
+     */
+    void start();
+
+    /**
+     * Queues an action, also before the start.
      *
      * @param name names the action in logs and failures
      * @return false when intake has stopped; the action is dropped then and never runs
@@ -69,8 +81,8 @@ public interface EventLoop {
     void assertInside();
 
     /**
-     * Whether the running action must start no further side effect: the deadline of {@link #close}
-     * has passed, or (asked inside the loop) its thread carries an interrupt.
+     * Whether no further side effect must start: the deadline of {@link #close} has passed, the
+     * loop was closed before its start, or (asked inside the loop) its thread carries an interrupt.
      */
     boolean cancelled();
 
@@ -78,7 +90,8 @@ public interface EventLoop {
      * Stops intake and waits until the queue has run out; when the deadline passes first, drops
      * what is still queued, sets {@link #cancelled} and interrupts the running action, and returns
      * at once. May be called again to wait for longer; concurrent calls each wait for their own
-     * deadline and the earliest one cancels.
+     * deadline and the earliest one cancels. A loop that was not started drops its queue and is
+     * terminated at once.
      *
      * @return whether the loop is terminated
      * @throws InterruptedException when the caller is interrupted while it waits. Nobody minds the
@@ -88,7 +101,7 @@ public interface EventLoop {
     boolean close(Duration deadline) throws InterruptedException;
 
     /**
-     * Waits, however long it takes, until the loop is terminated. Does not close it.
+     * Waits, however long it takes, until the loop is terminated. Neither starts nor closes it.
      *
      * @param interval how often to tell that the wait goes on
      * @param stillWaiting gets the time waited so far, on the caller's thread

@@ -30,9 +30,10 @@ import java.util.function.LongSupplier;
 /**
  * The {@link EventLoop} of production: one thread of its own.
  *
- * <p>The thread lives from {@link #start} until the loop is closed and its queue has run out. It is
- * a daemon unless the thread factory says otherwise, so that a hung commit does not keep a process
- * alive that is on its way out.
+ * <p>The thread runs from {@link #start} until the loop is closed and its queue has run out. It is
+ * made before, since messages name it, but no code runs on it. It is a daemon unless the thread
+ * factory says otherwise, so that a hung commit does not keep a process alive that is on its way
+ * out.
  *
  * <p>An interrupt that one action leaves behind does not reach the next one.
  */
@@ -43,6 +44,9 @@ public final class ThreadEventLoop implements EventLoop {
     /** How long a wait goes without a look at the clock, which need not be that of the JVM. */
     private static final long CLOCK_SLICE_MILLIS = 50;
 
+    /** How many of the actions that a closing loop drops are named in the log. */
+    private static final int MAX_NAMED_ACTIONS = 5;
+
     private final FailureHandler failureHandler;
     private final LongSupplier nanoClock;
     private final Thread thread;
@@ -52,6 +56,12 @@ public final class ThreadEventLoop implements EventLoop {
     private final Deque<QueuedAction> queue = new ArrayDeque<>(); // under lock
 
     private boolean closed; // under lock
+
+    /** Whether the thread was started. Written under lock. */
+    private volatile boolean started;
+
+    /** Whether the loop was closed before its start, so that its thread never runs. */
+    private volatile boolean neverStarts;
 
     /** Whether the thread waits for an action. To wake it up when it does not is not for free. */
     private boolean waiting; // under lock
@@ -68,21 +78,24 @@ public final class ThreadEventLoop implements EventLoop {
         this.thread = threadFactory.newThread(this::loop);
     }
 
-    /** Starts a loop on a daemon thread of that name, with the class loader that actions expect. */
-    public static ThreadEventLoop start(
+    /**
+     * A loop, not started, for a daemon thread of that name, with the class loader that actions
+     * expect.
+     */
+    public static ThreadEventLoop create(
             String threadName, @Nullable ClassLoader contextClassLoader, FailureHandler handler) {
-        return start(daemonThreads(threadName, contextClassLoader), System::nanoTime, handler);
+        return create(daemonThreads(threadName, contextClassLoader), System::nanoTime, handler);
     }
 
     /**
-     * @param threadFactory asked for one thread, once
+     * A loop, not started.
+     *
+     * @param threadFactory asked for one thread, once, which it must not start
      * @param nanoClock measures deadlines and the time waited
      */
-    public static ThreadEventLoop start(
+    public static ThreadEventLoop create(
             ThreadFactory threadFactory, LongSupplier nanoClock, FailureHandler handler) {
-        ThreadEventLoop loop = new ThreadEventLoop(threadFactory, nanoClock, handler);
-        loop.thread.start();
-        return loop;
+        return new ThreadEventLoop(threadFactory, nanoClock, handler);
     }
 
     private static ThreadFactory daemonThreads(String name, @Nullable ClassLoader classLoader) {
@@ -94,6 +107,26 @@ public final class ThreadEventLoop implements EventLoop {
             }
             return thread;
         };
+    }
+
+    @Override
+    public void start() {
+        synchronized (lock) {
+            if (started) {
+                throw new IllegalStateException(
+                        String.format(
+                                "Event loop '%s' was started already. It runs once: create another"
+                                        + " one.",
+                                thread.getName()));
+            }
+            if (neverStarts) {
+                LOG.debug("{} was closed before its start.", thread.getName());
+                return;
+            }
+            thread.start();
+            started = true; // not when the system refused the thread
+            lock.notifyAll();
+        }
     }
 
     @Override
@@ -133,16 +166,13 @@ public final class ThreadEventLoop implements EventLoop {
 
     @Override
     public boolean terminated() {
-        return !thread.isAlive();
+        return neverStarts || (started && !thread.isAlive());
     }
 
     @Override
     public boolean close(Duration deadline) throws InterruptedException {
         assertOutside("close");
-        synchronized (lock) {
-            closed = true;
-            lock.notifyAll();
-        }
+        stopIntake();
 
         long start = nanoClock.getAsLong();
         try {
@@ -190,7 +220,11 @@ public final class ThreadEventLoop implements EventLoop {
         return "event loop '"
                 + thread.getName()
                 + "' ("
-                + (terminated() ? "terminated" : action == null ? "idle" : "in '" + action + "'")
+                + (terminated()
+                        ? "terminated"
+                        : !started
+                                ? "not started"
+                                : action == null ? "idle" : "in '" + action + "'")
                 + ")";
     }
 
@@ -258,8 +292,23 @@ public final class ThreadEventLoop implements EventLoop {
     //  Closing threads
     // ------------------------------------------------------------------------
 
+    private void stopIntake() {
+        String dropped;
+        synchronized (lock) {
+            closed = true;
+            lock.notifyAll();
+            if (started || neverStarts) {
+                return;
+            }
+            dropped = dropQueue();
+            cancelled = true;
+            neverStarts = true;
+        }
+        LOG.info("Closed {} before its start, dropped {}.", thread.getName(), dropped);
+    }
+
     private void cancel(String reason) {
-        List<String> dropped = new ArrayList<>();
+        String dropped;
         String interrupted;
         synchronized (lock) {
             if (cancelled) {
@@ -267,10 +316,7 @@ public final class ThreadEventLoop implements EventLoop {
             }
             cancelled = true;
             interrupted = running;
-            for (QueuedAction action : queue) {
-                dropped.add(action.name);
-            }
-            queue.clear();
+            dropped = dropQueue();
             lock.notifyAll();
             thread.interrupt();
         }
@@ -281,6 +327,25 @@ public final class ThreadEventLoop implements EventLoop {
                 interrupted,
                 dropped,
                 stackTrace());
+    }
+
+    /**
+     * Empties the queue. The caller holds the lock.
+     *
+     * @return the number of actions dropped and the names of the first few, which can be thousands
+     */
+    private String dropQueue() {
+        int count = queue.size();
+        List<String> first = new ArrayList<>(MAX_NAMED_ACTIONS);
+        while (!queue.isEmpty() && first.size() < MAX_NAMED_ACTIONS) {
+            first.add("'" + queue.remove().name + "'");
+        }
+        queue.clear();
+        return count == 0
+                ? "no action"
+                : String.format(
+                        "%d actions (%s%s)",
+                        count, String.join(", ", first), count > first.size() ? ", ..." : "");
     }
 
     private String stackTrace() {
@@ -300,7 +365,17 @@ public final class ThreadEventLoop implements EventLoop {
 
     private void joinFor(long nanos) throws InterruptedException {
         long millis = TimeUnit.NANOSECONDS.toMillis(nanos) + 1;
-        thread.join(Math.min(millis, CLOCK_SLICE_MILLIS));
+        long slice = Math.min(millis, CLOCK_SLICE_MILLIS);
+        synchronized (lock) {
+            if (!started) {
+                // A thread that does not run yet cannot be joined.
+                if (!neverStarts) {
+                    lock.wait(slice);
+                }
+                return;
+            }
+        }
+        thread.join(slice);
     }
 
     private void assertOutside(String method) {

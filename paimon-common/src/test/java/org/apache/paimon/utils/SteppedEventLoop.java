@@ -41,6 +41,7 @@ public final class SteppedEventLoop implements EventLoop {
     private final Deque<String> names = new ArrayDeque<>();
     private final Deque<Action> actions = new ArrayDeque<>();
 
+    private boolean started;
     private boolean running;
     private boolean closed;
     private boolean cancelled;
@@ -64,8 +65,12 @@ public final class SteppedEventLoop implements EventLoop {
      * Runs the oldest pending action.
      *
      * @return false when there was none
+     * @throws IllegalStateException when the loop was not started, or is in an action
      */
     public boolean runNext() {
+        if (!started && !closed) {
+            throw new IllegalStateException("The loop was not started. Pending: " + pending());
+        }
         if (running) {
             throw new IllegalStateException("The running action cannot run the next one.");
         }
@@ -129,6 +134,14 @@ public final class SteppedEventLoop implements EventLoop {
     // ------------------------------------------------------------------------
 
     @Override
+    public void start() {
+        if (started) {
+            throw new IllegalStateException("The loop was started already.");
+        }
+        started = !closed;
+    }
+
+    @Override
     public boolean execute(String name, Action action) {
         if (closed) {
             return false;
@@ -162,6 +175,10 @@ public final class SteppedEventLoop implements EventLoop {
     public boolean close(Duration deadline) {
         assertOutside("close");
         closed = true;
+        if (!started) {
+            cancel();
+            return true;
+        }
         long start = nanoClock.getAsLong();
         while (!hanging && nanoClock.getAsLong() - start < deadline.toNanos() && runNext()) {
             continue;
@@ -187,7 +204,7 @@ public final class SteppedEventLoop implements EventLoop {
 
     @Override
     public boolean terminated() {
-        return closed && !running && !hanging && actions.isEmpty();
+        return closed && !running && (!hanging || !started) && actions.isEmpty();
     }
 
     private void assertOutside(String method) {

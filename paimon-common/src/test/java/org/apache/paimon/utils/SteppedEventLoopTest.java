@@ -12,6 +12,7 @@
 
 package org.apache.paimon.utils;
 
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -33,6 +34,41 @@ class SteppedEventLoopTest {
             new SteppedEventLoop(
                     clock::get,
                     (name, failure) -> failures.add(name + ": " + failure.getMessage()));
+
+    @BeforeEach
+    void start() {
+        loop.start();
+    }
+
+    @Test
+    void runsNothingBeforeItsStart() {
+        SteppedEventLoop created = new SteppedEventLoop((name, failure) -> {});
+        assertThat(created.execute("open", () -> ran.add("open"))).isTrue();
+
+        assertThatThrownBy(created::runNext)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("The loop was not started. Pending: [open]");
+        assertThat(ran).isEmpty();
+        created.start();
+        assertThat(created.runAll()).isEqualTo(1);
+        assertThat(ran).containsExactly("open");
+        assertThatThrownBy(created::start).hasMessage("The loop was started already.");
+    }
+
+    @Test
+    @DisplayName("A7: a loop closed before its start is terminated at once and runs nothing")
+    void closedBeforeItsStart() {
+        SteppedEventLoop created = new SteppedEventLoop((name, failure) -> {});
+        created.execute("open", () -> ran.add("open"));
+
+        assertThat(created.close(Duration.ofHours(1))).isTrue();
+        created.start();
+
+        assertThat(created.terminated()).isTrue();
+        assertThat(created.cancelled()).isTrue();
+        assertThat(created.runNext()).isFalse();
+        assertThat(ran).isEmpty();
+    }
 
     @Test
     void runsOneActionPerStep() {

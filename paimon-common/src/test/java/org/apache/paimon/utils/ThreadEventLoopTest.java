@@ -17,16 +17,20 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -48,12 +52,8 @@ class ThreadEventLoopTest {
     private final CountDownLatch end = new CountDownLatch(1);
 
     private final ThreadEventLoop loop =
-            ThreadEventLoop.start(
-                    runnable -> {
-                        Thread thread = new Thread(runnable, "the-loop");
-                        thread.setDaemon(true);
-                        return thread;
-                    },
+            started(
+                    "the-loop",
                     clock::get,
                     (name, failure) -> failures.add(name + ": " + failure.getMessage()));
 
@@ -139,9 +139,9 @@ class ThreadEventLoopTest {
     void survivesAHandlerThatFails() throws Exception {
         AtomicBoolean ran = new AtomicBoolean();
         ThreadEventLoop fragile =
-                ThreadEventLoop.start(
+                started(
                         "fragile",
-                        null,
+                        System::nanoTime,
                         (name, failure) -> {
                             throw new IllegalStateException("handler");
                         });
@@ -181,7 +181,8 @@ class ThreadEventLoopTest {
         ClassLoader userCode = new ClassLoader(getClass().getClassLoader()) {};
         AtomicReference<Thread> thread = new AtomicReference<>();
         AtomicReference<ClassLoader> classLoader = new AtomicReference<>();
-        ThreadEventLoop other = ThreadEventLoop.start("other", userCode, (name, failure) -> {});
+        ThreadEventLoop other = ThreadEventLoop.create("other", userCode, (name, failure) -> {});
+        other.start();
         other.execute(
                 "look",
                 () -> {
@@ -403,7 +404,8 @@ class ThreadEventLoopTest {
                     return new Thread(runnable, "counted");
                 };
         ThreadEventLoop counted =
-                ThreadEventLoop.start(factory, System::nanoTime, (name, failure) -> {});
+                ThreadEventLoop.create(factory, System::nanoTime, (name, failure) -> {});
+        counted.start();
         counted.execute("a", () -> {});
         counted.execute("b", () -> {});
         counted.close(AN_HOUR);
@@ -412,6 +414,235 @@ class ThreadEventLoopTest {
     }
 
     // ------------------------------------------------------------------------
+    //  Starting
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("A7: no thread runs before the start, so that an owner can be constructed first")
+    void runsNothingBeforeItsStart() throws Exception {
+        List<String> ran = Collections.synchronizedList(new ArrayList<>());
+        AtomicReference<Thread> thread = new AtomicReference<>();
+        ThreadEventLoop created = created("new", thread);
+        created.execute("open", () -> ran.add("open"));
+        created.execute("reset", () -> ran.add("reset"));
+
+        assertThat(thread.get().getState()).isEqualTo(Thread.State.NEW);
+        assertThat(ran).isEmpty();
+        assertThat(created.terminated()).isFalse();
+        assertThat(created.cancelled()).isFalse();
+        assertThat(created).hasToString("event loop 'new' (not started)");
+
+        created.start();
+        created.execute("commit", () -> ran.add("commit"));
+        assertThat(created.close(AN_HOUR)).isTrue();
+        assertThat(ran).containsExactly("open", "reset", "commit");
+        assertThat(created).hasToString("event loop 'new' (terminated)");
+    }
+
+    @Test
+    void isStartedOnce() {
+        assertThatThrownBy(loop::start)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage(
+                        "Event loop 'the-loop' was started already. It runs once: create another"
+                                + " one.");
+    }
+
+    @Test
+    @DisplayName("A7: a loop closed before its start is terminated at once and runs nothing")
+    void closedBeforeItsStart() throws Exception {
+        AtomicBoolean ran = new AtomicBoolean();
+        AtomicReference<Thread> thread = new AtomicReference<>();
+        ThreadEventLoop created = created("new", thread);
+        created.execute("open", () -> ran.set(true));
+
+        try (CapturedLog log = CapturedLog.of(ThreadEventLoop.class)) {
+            assertThat(created.close(Duration.ZERO)).isTrue();
+            assertThat(log.messages())
+                    .containsExactly(
+                            "INFO Closed new before its start, dropped 1 actions ('open').");
+        }
+
+        assertThat(created.terminated()).isTrue();
+        assertThat(created.cancelled()).isTrue();
+        assertThat(created.execute("late", () -> ran.set(true))).isFalse();
+        created.awaitTermination(AN_HOUR, waited -> {});
+        assertThat(created.close(AN_HOUR)).isTrue();
+
+        created.start();
+        assertThat(thread.get().getState()).isEqualTo(Thread.State.NEW);
+        assertThat(created.terminated()).isTrue();
+        assertThat(ran).isFalse();
+    }
+
+    @Test
+    @DisplayName("A7: a loop that is neither started nor closed is not dead: a successor waits")
+    void awaitsALoopThatIsNotStarted() throws Exception {
+        ThreadEventLoop created = created("new", new AtomicReference<>());
+        AtomicReference<Throwable> problem = new AtomicReference<>();
+        Thread successor =
+                new Thread(
+                        () -> {
+                            try {
+                                created.awaitTermination(AN_HOUR, waited -> {});
+                            } catch (Throwable e) {
+                                problem.set(e);
+                            }
+                        });
+        successor.start();
+        await().until(() -> successor.getState() == Thread.State.TIMED_WAITING);
+        long cpuNanos = cpuNanos(successor);
+        assertThat(successor.isAlive()).isTrue();
+
+        created.start();
+        CountDownLatch inAction = new CountDownLatch(1);
+        created.execute("commit", inAction::countDown);
+        assertThat(inAction.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(successor.isAlive()).isTrue();
+        assertThat(cpuNanos(successor) - cpuNanos)
+                .as("the waiting thread waits, and does not spin")
+                .isLessThan(Duration.ofSeconds(1).toNanos());
+
+        created.close(AN_HOUR);
+        successor.join(30_000);
+        assertThat(successor.isAlive()).isFalse();
+        assertThat(problem).hasValue(null);
+    }
+
+    @Test
+    @DisplayName("A7: start and close at once leave a loop that ran all or nothing, and is dead")
+    void startAndCloseAtOnce() throws Exception {
+        int startedFirst = 0;
+        int closedFirst = 0;
+        for (int round = 0; round < 2_000; round++) {
+            AtomicLong ran = new AtomicLong();
+            ThreadEventLoop created = created("raced", new AtomicReference<>());
+            created.execute("a", ran::incrementAndGet);
+            created.execute("b", ran::incrementAndGet);
+            CyclicBarrier both = new CyclicBarrier(2);
+            FutureTask<Void> starting =
+                    new FutureTask<>(
+                            () -> {
+                                both.await();
+                                created.start();
+                                return null;
+                            });
+            new Thread(starting, "starting").start();
+            both.await();
+            boolean dead = created.close(AN_HOUR);
+            long ranAtClose = ran.get();
+            starting.get();
+
+            assertThat(dead).isTrue();
+            assertThat(created.terminated()).isTrue();
+            assertThat(ran).hasValue(ranAtClose);
+            assertThat(ranAtClose).isIn(0L, 2L);
+            if (ranAtClose == 0) {
+                closedFirst++;
+            } else {
+                startedFirst++;
+            }
+        }
+        assertThat(startedFirst + closedFirst).isEqualTo(2_000);
+    }
+
+    @Test
+    void mayBeStartedAgainWhenTheSystemRefusedTheThread() throws Exception {
+        AtomicBoolean refuse = new AtomicBoolean(true);
+        AtomicBoolean ran = new AtomicBoolean();
+        ThreadEventLoop created =
+                ThreadEventLoop.create(
+                        runnable ->
+                                new Thread(runnable, "refused") {
+                                    @Override
+                                    public synchronized void start() {
+                                        if (refuse.get()) {
+                                            throw new OutOfMemoryError("no native thread");
+                                        }
+                                        super.start();
+                                    }
+                                },
+                        System::nanoTime,
+                        (name, failure) -> {});
+        created.execute("open", () -> ran.set(true));
+
+        assertThatThrownBy(created::start).isInstanceOf(OutOfMemoryError.class);
+        assertThat(created.terminated()).isFalse();
+        refuse.set(false);
+        created.start();
+
+        assertThat(created.close(AN_HOUR)).isTrue();
+        assertThat(ran).isTrue();
+    }
+
+    // ------------------------------------------------------------------------
+    //  Log
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("A7: what a cancelled loop drops is counted, and only the first few are named")
+    void logOfDroppedActionsIsBounded() throws Exception {
+        block("commit 1");
+        for (int i = 2; i < 10_002; i++) {
+            loop.execute("event " + i, () -> {});
+        }
+
+        try (CapturedLog log = CapturedLog.of(ThreadEventLoop.class)) {
+            loop.close(Duration.ZERO);
+            assertThat(log.messages()).hasSize(1);
+            assertThat(log.messages().get(0))
+                    .startsWith(
+                            "WARN Cancelled the-loop: the deadline of PT0S has passed. Interrupted"
+                                    + " 'commit 1', dropped 10000 actions ('event 2', 'event 3',"
+                                    + " 'event 4', 'event 5', 'event 6', ...).")
+                    .doesNotContain("event 7");
+        }
+    }
+
+    @Test
+    void logOfACancelledLoopSaysWhenNothingWasDropped() throws Exception {
+        block("commit 1");
+
+        try (CapturedLog log = CapturedLog.of(ThreadEventLoop.class)) {
+            loop.close(Duration.ZERO);
+            assertThat(log.messages()).hasSize(1);
+            assertThat(log.messages().get(0))
+                    .contains("Interrupted 'commit 1', dropped no action.");
+        }
+    }
+
+    // ------------------------------------------------------------------------
+
+    private static ThreadEventLoop created(String name, AtomicReference<Thread> thread) {
+        return ThreadEventLoop.create(
+                runnable -> {
+                    Thread made = new Thread(runnable, name);
+                    made.setDaemon(true);
+                    thread.set(made);
+                    return made;
+                },
+                System::nanoTime,
+                (action, failure) -> {});
+    }
+
+    private static ThreadEventLoop started(
+            String name, LongSupplier clock, EventLoop.FailureHandler handler) {
+        ThreadEventLoop started =
+                ThreadEventLoop.create(
+                        runnable -> {
+                            Thread thread = new Thread(runnable, name);
+                            thread.setDaemon(true);
+                            return thread;
+                        },
+                        clock,
+                        handler);
+        started.start();
+        return started;
+    }
+
+    private static long cpuNanos(Thread thread) {
+        return ManagementFactory.getThreadMXBean().getThreadCpuTime(thread.getId());
+    }
 
     /** Returns once the loop is in an action that ends with the test. */
     private void block(String name) throws InterruptedException {

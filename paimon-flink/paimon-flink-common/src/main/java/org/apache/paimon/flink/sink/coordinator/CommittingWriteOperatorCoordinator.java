@@ -168,6 +168,7 @@ public class CommittingWriteOperatorCoordinator
     @Override
     public void start() {
         loop.execute("open", this::open);
+        loop.start();
     }
 
     private void open() throws Exception {

@@ -236,7 +236,7 @@ public final class CoordinatorSuccession
                                     initialCommitUser,
                                     closeDeadline,
                                     onFailure ->
-                                            ThreadEventLoop.start(
+                                            ThreadEventLoop.create(
                                                     "paimon-committer-" + operatorId,
                                                     context.getUserCodeClassloader(),
                                                     onFailure),

@@ -551,7 +551,7 @@ class CommittingWriteOperatorCoordinatorTest {
                         Duration.ofMillis(1),
                         onFailure -> {
                             thread.set(
-                                    ThreadEventLoop.start(
+                                    ThreadEventLoop.create(
                                             "committer", getClass().getClassLoader(), onFailure));
                             return thread.get();
                         },

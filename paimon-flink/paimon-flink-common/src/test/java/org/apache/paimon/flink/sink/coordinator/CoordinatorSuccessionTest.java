@@ -81,7 +81,7 @@ class CoordinatorSuccessionTest {
                                         closeDeadline,
                                         onFailure -> {
                                             ThreadEventLoop loop =
-                                                    ThreadEventLoop.start(
+                                                    ThreadEventLoop.create(
                                                             "committer-" + loops.size(),
                                                             getClass().getClassLoader(),
                                                             onFailure);

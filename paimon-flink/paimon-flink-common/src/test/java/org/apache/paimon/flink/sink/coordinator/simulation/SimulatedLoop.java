@@ -50,6 +50,7 @@ final class SimulatedLoop implements EventLoop {
     private final Deque<String> names = new ArrayDeque<>();
     private final Deque<Action> actions = new ArrayDeque<>();
 
+    private boolean started;
     private boolean running;
     private boolean closed;
     private boolean cancelled;
@@ -87,7 +88,7 @@ final class SimulatedLoop implements EventLoop {
         if (strand != null) {
             return waitingFor == null || waitingFor.terminated() || cancelled;
         }
-        return !running && !actions.isEmpty();
+        return started && !running && !actions.isEmpty();
     }
 
     /** Whether an action has stopped in its middle. */
@@ -96,7 +97,7 @@ final class SimulatedLoop implements EventLoop {
     }
 
     boolean nextOpens() {
-        return strand == null && !actions.isEmpty() && "open".equals(names.peek());
+        return started && strand == null && !actions.isEmpty() && "open".equals(names.peek());
     }
 
     /** Runs the next action, or the rest of the one that stopped. */
@@ -168,7 +169,7 @@ final class SimulatedLoop implements EventLoop {
 
     /** Whether {@link #finish} may be called: close() would return. */
     boolean canFinish() {
-        return closing() && process.alive() && !running && actions.isEmpty();
+        return closing() && process.alive() && !running && (!started || actions.isEmpty());
     }
 
     void finish() {
@@ -201,6 +202,14 @@ final class SimulatedLoop implements EventLoop {
     // ------------------------------------------------------------------------
 
     @Override
+    public void start() {
+        if (started) {
+            throw new IllegalStateException(this + " was started already.");
+        }
+        started = !closed;
+    }
+
+    @Override
     public boolean execute(String name, Action action) {
         if (closed) {
             return false;
@@ -231,6 +240,9 @@ final class SimulatedLoop implements EventLoop {
     @Override
     public boolean close(Duration deadline) {
         closed = true;
+        if (!started) {
+            deadlinePassed();
+        }
         return terminated();
     }
 
