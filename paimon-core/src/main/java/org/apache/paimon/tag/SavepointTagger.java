@@ -39,55 +39,32 @@ import java.util.function.Supplier;
 /**
  * Creates, recognises and deletes the tags of one commit user's savepoints.
  *
- * <p><b>Who calls it.</b> Whoever commits, on both commit paths (T9) and on the thread that
- * commits: one thread. {@link #statistics} may be read from any.
+ * <p><b>Who calls it.</b> Whoever commits, on both commit paths (T9), on one thread.
  *
- * <p><b>Names.</b> The tag of savepoint S is {@code savepoint-S}. A tag is <em>owned</em> when the
- * snapshot in it carries our commit user and the identifier S; only owned tags are ever deleted.
- * When somebody else has that name, S is tagged as {@code savepoint-S-<end of the commit user>}:
+ * <p><b>Names.</b> A tag is owned when it is on the very snapshot of its savepoint ({@link
+ * #isOwned}); any other is never touched (T5). The tag of savepoint S on snapshot N:
  *
  * <pre>
- *   savepoint-S   savepoint-S-&lt;end&gt;   createTag
- *   -----------   -----------------   ------------------------------------------
- *   owned         any                 keeps savepoint-S           (T4)
- *   any           owned               keeps savepoint-S-&lt;end&gt;     (T4)
- *   absent        not owned           creates savepoint-S
- *   foreign       absent              creates savepoint-S-&lt;end&gt;   (T5)
- *   foreign       foreign             fails, and touches neither  (T5)
+ *   savepoint-S   savepoint-S-N   createTag
+ *   -----------   -------------   ---------------------------------------
+ *   owned         any             keeps savepoint-S           (T4)
+ *   any           owned           keeps savepoint-S-N         (T4)
+ *   absent        not owned       creates savepoint-S
+ *   not owned     absent          creates savepoint-S-N       (T5)
+ *   not owned     not owned       fails, and touches neither  (T5)
  * </pre>
  *
- * <p><b>Callbacks</b> (T6). The base's {@code TagManager} closes the callbacks it is handed, but
- * not when it finds nothing to do. So it gets none: they are asked for anew for each creation and
- * each deletion, all of them are told, then all are closed here. They are told after the tag file
- * is there, or gone; a creation is told again whenever the tag is found to exist already, for
- * nobody knows whether the last attempt got that far. That is at least once for a creation, and at
- * most once for a deletion.
+ * <p><b>Callbacks</b> (T6) are asked for anew, told and closed for each creation and deletion: the
+ * base's {@code TagManager} closes what it is handed. A creation is told at least once, a deletion
+ * at most once.
  *
- * <p><b>Recovery</b> (A8). Nothing is remembered here. Every method may be called again after a
- * crash at any point:
- *
- * <ul>
- *   <li>before the tag file: the tag is created;
- *   <li>amid the tag file, which the base writes in place: what a crash leaves behind is the
- *       beginning of the very file that is due, or nothing at all. That is removed and written
- *       anew. Any other file that is no tag is somebody else's, perhaps left by a crash of theirs:
- *       it is not touched, and its name is taken (T5);
- *   <li>between tag file and callbacks: the tag is owned, the callbacks are told.
- * </ul>
- *
- * <p><b>Oddities, on purpose.</b> The base overwrites when two processes create a tag of one name
- * at once, and swallows a failure to delete the file: so the file is read after both. When the
- * snapshot vanishes while it is being tagged (another job's expiration), the tag is removed again
- * although that expiration might have spared its files: whether it has, no one can tell (T10).
+ * <p><b>Recovery</b> (A8). Nothing is remembered: call again, whatever a crash has interrupted.
  */
 public final class SavepointTagger {
 
     public static final String TAG_PREFIX = "savepoint-";
 
     private static final Logger LOG = LoggerFactory.getLogger(SavepointTagger.class);
-
-    /** How much of the commit user tells two jobs apart; by default it ends in a UUID. */
-    private static final int SUFFIX_LENGTH = 8;
 
     private final String commitUser;
     private final SnapshotManager snapshotManager;
@@ -131,7 +108,8 @@ public final class SavepointTagger {
 
     /**
      * Tags the snapshot of a savepoint, unless an owned tag exists already, and tells the
-     * callbacks.
+     * callbacks: also of a tag that exists, since nobody knows whether an earlier attempt got that
+     * far.
      *
      * @return the tag's name, or empty when the snapshot has gone meanwhile (T10)
      * @throws IllegalArgumentException when the snapshot is not that of the savepoint
@@ -139,19 +117,10 @@ public final class SavepointTagger {
      *     taken, or when a callback failed although the tag exists; to be called again
      */
     public Optional<String> createTag(long savepointId, Snapshot snapshot) {
-        if (!isOwn(savepointId, snapshot)) {
-            throw new IllegalArgumentException(
-                    String.format(
-                            "Savepoint %d of commit user %s cannot be tagged on %s.",
-                            savepointId, commitUser, describe(snapshot)));
-        }
-
-        List<Found> names = new ArrayList<>(2);
-        for (String name : names(savepointId)) {
-            names.add(look(name, snapshot));
-        }
+        checkBelongs(savepointId, snapshot);
+        List<Found> names = look(savepointId, snapshot);
         for (Found found : names) {
-            if (found.tag != null && isOwn(savepointId, found.tag)) {
+            if (found.tag != null && isOwned(found.tag, snapshot)) {
                 // T4: the tag stays as it is. T6: the callbacks may not have heard of it.
                 tellCreation(found.name, found.tag);
                 return Optional.of(found.name);
@@ -163,26 +132,10 @@ public final class SavepointTagger {
     }
 
     /**
-     * Settles a savepoint whose snapshot was not found: it may have been tagged before it went (T4,
-     * T6). If not, it stays untagged (T10).
-     *
-     * @return the owned tag's name, or empty when there is none
-     * @throws SavepointTagException when the file system failed so that it is not known whether
-     *     there is a tag, or when a callback failed; to be called again
+     * T10: counts and logs that a savepoint stays untagged because its snapshot was not found. No
+     * tag is looked for: without the snapshot none can be known as its own.
      */
-    public Optional<String> keepTag(long savepointId) {
-        for (String name : names(savepointId)) {
-            Optional<Tag> tag = readOwn(name, savepointId);
-            if (tag.isPresent()) {
-                tellCreation(name, tag.get());
-                return Optional.of(name);
-            }
-        }
-        snapshotGone(savepointId);
-        return Optional.empty();
-    }
-
-    private void snapshotGone(long savepointId) {
+    public void snapshotGone(long savepointId) {
         statistics.countSnapshotGone();
         LOG.warn(
                 "Savepoint {} of commit user {} stays untagged: its snapshot is gone, or was not "
@@ -194,6 +147,7 @@ public final class SavepointTagger {
 
     /** Creates the tag's file under the first of its names that is free. */
     private Optional<String> createFile(long savepointId, Snapshot snapshot, List<Found> names) {
+        List<String> takenNames = new ArrayList<>(names.size());
         for (Found found : names) {
             String taken = found.taken();
             if (taken == null) {
@@ -202,35 +156,42 @@ public final class SavepointTagger {
                     return Optional.empty();
                 }
                 Tag written = write(found.name, snapshot);
-                if (isOwn(savepointId, written)) {
+                if (isOwned(written, snapshot)) {
                     return keepWhileSnapshotExists(savepointId, found.name, snapshot);
                 }
                 // Somebody else created it at the same moment, and came last.
-                taken = "on " + describe(written);
+                taken = "on " + SnapshotIdentity.of(written);
             }
+            takenNames.add(found.name + " exists " + taken);
 
             // T5: not ours, so not to be touched.
             statistics.countCollision();
             LOG.warn(
-                    "Tag {} exists {}. It is left alone; savepoint {} on {} gets another name.",
+                    "The name {} is taken: it exists {}. That is left alone; savepoint {} on {} "
+                            + "needs another name.",
                     found.name,
                     taken,
                     savepointId,
-                    describe(snapshot));
+                    SnapshotIdentity.of(snapshot));
         }
         throw new SavepointTagException(
                 String.format(
-                        "Savepoint %d on %s cannot be tagged: the tags %s exist on other snapshots,"
-                                + " which are left alone. Rename or delete one of them.",
-                        savepointId, describe(snapshot), names(savepointId)));
+                        "Savepoint %d on %s cannot be tagged: %s. Both are left alone. Rename or"
+                                + " delete one of them.",
+                        savepointId,
+                        SnapshotIdentity.of(snapshot),
+                        String.join(", and ", takenNames)));
     }
 
-    /** T10: takes the tag back when its snapshot expired while it was being created. */
+    /**
+     * T10: takes the tag back when its snapshot expired while it was being created. Whether that
+     * expiration has spared the files of the tag, no one can tell.
+     */
     private Optional<String> keepWhileSnapshotExists(
             long savepointId, String name, Snapshot snapshot) {
         if (exists(snapshot)) {
             statistics.countCreated();
-            LOG.info("Created tag {} on {}.", name, describe(snapshot));
+            LOG.info("Created tag {} on {}.", name, SnapshotIdentity.of(snapshot));
             return Optional.of(name);
         }
         deleteFile(name);
@@ -241,7 +202,8 @@ public final class SavepointTagger {
     /**
      * Writes the tag's file.
      *
-     * @return what the file says afterwards
+     * @return what the file says afterwards: when two processes create a tag of one name at once,
+     *     the base lets the later one overwrite
      */
     private Tag write(String name, Snapshot snapshot) {
         Optional<Tag> written;
@@ -252,16 +214,31 @@ public final class SavepointTagger {
             throw new SavepointTagException(
                     String.format(
                             "Cannot create tag %s on %s in directory %s: %s",
-                            name, describe(snapshot), tagManager.tagDirectory(), rootMessage(e)),
+                            name,
+                            SnapshotIdentity.of(snapshot),
+                            tagManager.tagDirectory(),
+                            rootMessage(e)),
                     e);
         }
         if (!written.isPresent()) {
             throw new SavepointTagException(
                     String.format(
                             "Tag %s on %s was created, but its file %s does not exist.",
-                            name, describe(snapshot), tagManager.tagPath(name)));
+                            name, SnapshotIdentity.of(snapshot), tagManager.tagPath(name)));
         }
         return written.get();
+    }
+
+    // ------------------------------------------------------------------------
+    //  What lies under a name
+    // ------------------------------------------------------------------------
+
+    private List<Found> look(long savepointId, Snapshot snapshot) {
+        List<Found> found = new ArrayList<>(2);
+        for (String name : names(savepointId, snapshot)) {
+            found.add(look(name, snapshot));
+        }
+        return found;
     }
 
     /** Looks under a name, and removes what a crash has left in the middle of this very tag. */
@@ -275,10 +252,11 @@ public final class SavepointTagger {
                 return new Found(name, null, true);
             }
             LOG.warn(
-                    "The file {} of tag {} breaks off in its middle: a crash has interrupted its "
-                            + "creation. Creating it again.",
+                    "The file {} of tag {} on {} breaks off in its middle: a crash has interrupted "
+                            + "its creation. Removing it.",
                     path,
-                    name);
+                    name,
+                    SnapshotIdentity.of(snapshot));
             try {
                 fileIO.delete(path, false);
             } catch (IOException e) {
@@ -302,13 +280,25 @@ public final class SavepointTagger {
         }
     }
 
-    /** Whether a file that is no tag holds the first part of the tag of this snapshot. */
+    /**
+     * Whether a file that is no tag holds the first part of a tag on this very snapshot. The base
+     * writes a tag's file in place, so an empty or short file may be somebody else's, who is just
+     * writing it. It must reach far enough to hold what no other snapshot has.
+     */
     private static boolean isTorn(String content, Snapshot snapshot) {
         String found = withoutSpace(content);
         // A tag says what its snapshot says, and then when it was created and how long it stays.
         String json = withoutSpace(snapshot.toJson());
         String head = json.substring(0, json.lastIndexOf('}'));
-        return head.startsWith(found) || found.startsWith(head);
+        return (head.startsWith(found) || found.startsWith(head))
+                && found.contains(quoted(snapshot.deltaManifestList()))
+                && found.contains("\"commitUser\":" + quoted(snapshot.commitUser()))
+                // with the comma: identifier 4 also begins 42
+                && found.contains("\"commitIdentifier\":" + snapshot.commitIdentifier() + ",");
+    }
+
+    private static String quoted(String value) {
+        return withoutSpace('"' + value + '"');
     }
 
     private static String withoutSpace(String json) {
@@ -321,27 +311,39 @@ public final class SavepointTagger {
 
     /**
      * Deletes the owned tag of a savepoint (A1), under whichever of its names, and tells the
-     * callbacks. What is not owned is left alone, and so is a file that is no tag.
+     * callbacks. What is not owned is left alone, also when a file that is no tag cannot be told to
+     * be the beginning of the owned one.
      *
+     * @param snapshot the one that was committed for the savepoint; it may have expired since
      * @return whether there was an owned tag
+     * @throws IllegalArgumentException when the snapshot is not that of the savepoint
      * @throws SavepointTagException when the file system failed so that it is not known whose the
      *     tag is, when it could not be deleted, or when a callback failed although the tag is gone
      */
-    public boolean deleteTag(long savepointId) {
+    public boolean deleteTag(long savepointId, Snapshot snapshot) {
+        checkBelongs(savepointId, snapshot);
         boolean deleted = false;
-        for (String name : names(savepointId)) {
-            Optional<Tag> tag = readOwn(name, savepointId);
-            if (tag.isPresent()) {
-                deleteFile(name);
+        for (Found found : look(savepointId, snapshot)) {
+            if (found.tag != null && isOwned(found.tag, snapshot)) {
+                deleteFile(found.name);
                 deleted = true;
                 statistics.countDeleted();
-                LOG.info("Deleted tag {} on {}.", name, describe(tag.get()));
-                tell("deletion", name, callback -> callback.notifyDeletion(name));
+                LOG.info("Deleted tag {} on {}.", found.name, SnapshotIdentity.of(found.tag));
+                tell("deletion", found.name, callback -> callback.notifyDeletion(found.name));
+            } else if (found.taken() != null) {
+                LOG.info(
+                        "{} exists {}. It is left alone: the aborted savepoint {} was committed as"
+                                + " {}.",
+                        found.name,
+                        found.taken(),
+                        savepointId,
+                        SnapshotIdentity.of(snapshot));
             }
         }
         return deleted;
     }
 
+    /** Deletes the tag, and looks whether that worked: the base swallows such a failure. */
     private void deleteFile(String name) {
         try {
             tagManager.deleteTag(
@@ -367,25 +369,30 @@ public final class SavepointTagger {
     // ------------------------------------------------------------------------
 
     /** The names that the tag of a savepoint may have, the preferred one first. */
-    private List<String> names(long savepointId) {
+    private static List<String> names(long savepointId, Snapshot snapshot) {
         String plain = TAG_PREFIX + savepointId;
-        String suffix = commitUser.substring(Math.max(0, commitUser.length() - SUFFIX_LENGTH));
-        return Arrays.asList(plain, plain + "-" + suffix);
+        return Arrays.asList(plain, plain + "-" + snapshot.id());
     }
 
-    private boolean isOwn(long savepointId, Snapshot snapshotOrTag) {
-        return commitUser.equals(snapshotOrTag.commitUser())
-                && snapshotOrTag.commitIdentifier() == savepointId;
+    /**
+     * Whether a tag under one of the names of a savepoint is the savepoint's: it is on the very
+     * snapshot. Commit user and identifier alone do not make it owned, since a job restored from an
+     * older savepoint uses checkpoint ids a second time.
+     *
+     * <p>The one place that decides this.
+     */
+    private static boolean isOwned(Tag tag, Snapshot snapshot) {
+        return SnapshotIdentity.of(snapshot).matches(tag);
     }
 
-    /** The owned tag under a name. A file that is no tag is nobody's here, and left alone. */
-    private Optional<Tag> readOwn(String name, long savepointId) {
-        try {
-            return read(name).filter(tag -> isOwn(savepointId, tag));
-        } catch (SavepointTagException unreadable) {
-            contentOf(tagManager.tagPath(name), unreadable);
-            LOG.warn("Leaving a tag alone that may be of savepoint {}.", savepointId, unreadable);
-            return Optional.empty();
+    /** Refuses a snapshot that was not committed by this commit user for this savepoint. */
+    private void checkBelongs(long savepointId, Snapshot snapshot) {
+        if (!commitUser.equals(snapshot.commitUser())
+                || snapshot.commitIdentifier() != savepointId) {
+            throw new IllegalArgumentException(
+                    String.format(
+                            "Savepoint %d of commit user %s was not committed as %s.",
+                            savepointId, commitUser, SnapshotIdentity.of(snapshot)));
         }
     }
 
@@ -405,13 +412,11 @@ public final class SavepointTagger {
         }
     }
 
-    /** Whether the snapshot is in the table; an other one with its id is not meant. */
+    /** Whether the very snapshot is in the table. */
     private boolean exists(Snapshot snapshot) {
         Path path = snapshotManager.snapshotPath(snapshot.id());
         try {
-            Snapshot found = SnapshotManager.tryFromPath(fileIO, path);
-            return isOwn(snapshot.commitIdentifier(), found)
-                    && found.timeMillis() == snapshot.timeMillis();
+            return SnapshotIdentity.of(snapshot).matches(SnapshotManager.tryFromPath(fileIO, path));
         } catch (FileNotFoundException e) {
             return false;
         } catch (RuntimeException e) {
@@ -441,14 +446,8 @@ public final class SavepointTagger {
             if (noTag) {
                 return "as a file that is no tag";
             }
-            return tag == null ? null : "on " + describe(tag);
+            return tag == null ? null : "on " + SnapshotIdentity.of(tag);
         }
-    }
-
-    private static String describe(Snapshot snapshot) {
-        return String.format(
-                "snapshot %d of commit user %s with identifier %d",
-                snapshot.id(), snapshot.commitUser(), snapshot.commitIdentifier());
     }
 
     // ------------------------------------------------------------------------

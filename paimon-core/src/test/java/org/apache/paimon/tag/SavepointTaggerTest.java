@@ -14,11 +14,13 @@ package org.apache.paimon.tag;
 
 import org.apache.paimon.Snapshot;
 import org.apache.paimon.fs.Path;
+import org.apache.paimon.fs.PositionOutputStream;
 import org.apache.paimon.metastore.AddPartitionTagCallback;
 import org.apache.paimon.partition.PartitionStatistics;
 import org.apache.paimon.table.PartitionModification;
 import org.apache.paimon.table.sink.TagCallback;
 import org.apache.paimon.tag.testutils.AppendTableFixture;
+import org.apache.paimon.tag.testutils.CapturedLog;
 import org.apache.paimon.tag.testutils.CountingFileIO;
 import org.apache.paimon.tag.testutils.RecordingTagCallback;
 import org.apache.paimon.utils.TagManager;
@@ -33,9 +35,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -108,11 +112,16 @@ class SavepointTaggerTest {
         assertThatThrownBy(() -> tagger.createTag(2, mine))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(
-                        "Savepoint 2 of commit user job-0f1e2d3c4b5a cannot be tagged on snapshot 1"
-                                + " of commit user job-0f1e2d3c4b5a with identifier 1.");
+                        "Savepoint 2 of commit user job-0f1e2d3c4b5a was not committed as snapshot"
+                                + " 1 of commit user job-0f1e2d3c4b5a with identifier 1, committed"
+                                + " at %s.",
+                        Instant.ofEpochMilli(mine.timeMillis()));
         assertThatThrownBy(() -> tagger.createTag(2, others))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("snapshot 2 of commit user job-998877665544");
+        assertThatThrownBy(() -> tagger.deleteTag(2, mine))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("Savepoint 2 of commit user job-0f1e2d3c4b5a was not");
         assertThat(fixture.tags()).isEmpty();
         assertThat(callbacks.journal()).isEmpty();
     }
@@ -147,6 +156,9 @@ class SavepointTaggerTest {
 
         assertThat(tagger.statistics().snapshotsGone()).isZero();
         assertThat(fixture.idsAtTag("savepoint-1")).containsExactly(1);
+        // T6: nobody knows whether the callbacks heard of it
+        assertThat(callbacks.journal())
+                .containsExactly("created savepoint-1@1 #1", "created savepoint-1@1 #2");
     }
 
     @Test
@@ -174,16 +186,25 @@ class SavepointTaggerTest {
         callbacks.forget();
         Snapshot mine = fixture.commit(ME, 1, 2);
 
-        assertThat(tagger.createTag(1, mine)).contains("savepoint-1-2d3c4b5a");
+        try (CapturedLog log = CapturedLog.of(SavepointTagger.class)) {
+            assertThat(tagger.createTag(1, mine)).contains("savepoint-1-2");
+            assertThat(log.messages())
+                    .containsExactly(
+                            "WARN The name savepoint-1 is taken: it exists on "
+                                    + SnapshotIdentity.of(others)
+                                    + ". That is left alone; savepoint 1 on "
+                                    + SnapshotIdentity.of(mine)
+                                    + " needs another name.",
+                            "INFO Created tag savepoint-1-2 on " + SnapshotIdentity.of(mine) + ".");
+        }
 
-        assertThat(fixture.tags()).containsExactly("savepoint-1", "savepoint-1-2d3c4b5a");
+        assertThat(fixture.tags()).containsExactly("savepoint-1", "savepoint-1-2");
         assertThat(Files.readAllBytes(local(tags.tagPath("savepoint-1")))).isEqualTo(before);
         assertThat(fixture.idsAtTag("savepoint-1")).containsExactly(1);
-        assertThat(fixture.idsAtTag("savepoint-1-2d3c4b5a")).containsExactly(1, 2);
-        assertThat(callbacks.journal()).containsExactly("created savepoint-1-2d3c4b5a@2 #2");
+        assertThat(fixture.idsAtTag("savepoint-1-2")).containsExactly(1, 2);
+        assertThat(callbacks.journal()).containsExactly("created savepoint-1-2@2 #2");
         assertThat(tagger.statistics().collisions()).isEqualTo(1);
         assertThat(tagger.statistics().created()).isEqualTo(1);
-        assertThat(tagger.keepTag(1)).contains("savepoint-1-2d3c4b5a");
     }
 
     @Test
@@ -193,62 +214,142 @@ class SavepointTaggerTest {
         Snapshot two = fixture.commit(ME, 2, 2);
         tags.createTag(two, "savepoint-1", null, Collections.emptyList(), false);
 
-        assertThat(tagger.keepTag(1)).isEmpty();
-        assertThat(tagger.createTag(1, one)).contains("savepoint-1-2d3c4b5a");
-        assertThat(tagger.deleteTag(1)).isTrue();
+        assertThat(tagger.deleteTag(1, one)).isFalse();
+        assertThat(tagger.createTag(1, one)).contains("savepoint-1-1");
+        assertThat(tagger.deleteTag(1, one)).isTrue();
         assertThat(fixture.tags()).containsExactly("savepoint-1");
+    }
+
+    @Test
+    @DisplayName("T5, owned: an id used twice, after a restore from an older savepoint, is tagged")
+    void idsUsedTwice() throws Exception {
+        Snapshot earlier = earlierCourse();
+        byte[] before = Files.readAllBytes(local(tags.tagPath("savepoint-4")));
+        // the job is restored from savepoint 2, keeps its commit user, and takes another 4
+        SavepointTagger restored = tagger(ME, callbacks, null);
+        fixture.commit(ME, 3, 30);
+        Snapshot later = fixture.commit(ME, 4, 40);
+
+        assertThat(restored.createTag(4, later)).contains("savepoint-4-6");
+
+        assertThat(fixture.tags()).containsExactly("savepoint-2", "savepoint-4", "savepoint-4-6");
+        assertThat(Files.readAllBytes(local(tags.tagPath("savepoint-4")))).isEqualTo(before);
+        assertThat(tags.getOrThrow("savepoint-4").trimToSnapshot()).isEqualTo(earlier);
+        assertThat(tags.getOrThrow("savepoint-4-6").trimToSnapshot()).isEqualTo(later);
+        assertThat(callbacks.journal()).containsExactly("created savepoint-4-6@6 #3");
+        assertThat(restored.statistics().collisions()).isEqualTo(1);
+        // T4: tried again, each finds its own
+        assertThat(restored.createTag(4, later)).contains("savepoint-4-6");
+        assertThat(restored.createTag(4, earlier)).contains("savepoint-4");
+        assertThat(restored.statistics().created()).isEqualTo(1);
+        assertThat(restored.statistics().collisions()).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("T5, owned: so is one whose earlier course was rolled back, under the same id too")
+    void idsUsedTwiceAfterARollback() throws Exception {
+        Snapshot earlier = earlierCourse();
+        fixture.table().rollbackTo("savepoint-2");
+        overwrite("savepoint-4", earlier); // a rollback of the base takes later tags with it
+        fixture.commit(ME, 3, 30);
+        Snapshot later = fixture.commit(ME, 4, 40);
+        assertThat(later.id()).isEqualTo(earlier.id());
+        assertThat(later.timeMillis()).isNotEqualTo(earlier.timeMillis());
+
+        assertThat(tagger.createTag(4, later)).contains("savepoint-4-3");
+
+        assertThat(fixture.idsAtTag("savepoint-4-3")).containsExactly(2, 30, 40);
+        assertThat(tags.getOrThrow("savepoint-4").timeMillis()).isEqualTo(earlier.timeMillis());
+        assertThat(tagger.deleteTag(4, later)).isTrue();
+        assertThat(tags.getOrThrow("savepoint-4").timeMillis()).isEqualTo(earlier.timeMillis());
+    }
+
+    @Test
+    @DisplayName("A1, owned: the abort of the second savepoint 4 leaves the tag of the first alone")
+    void abortOfAnIdUsedTwice() throws Exception {
+        Snapshot earlier = earlierCourse();
+        fixture.commit(ME, 3, 30);
+        Snapshot later = fixture.commit(ME, 4, 40);
+
+        try (CapturedLog log = CapturedLog.of(SavepointTagger.class)) {
+            assertThat(tagger.deleteTag(4, later)).isFalse();
+            assertThat(log.messages())
+                    .containsExactly(
+                            "INFO savepoint-4 exists on "
+                                    + SnapshotIdentity.of(earlier)
+                                    + ". It is left alone: the aborted savepoint 4 was committed as "
+                                    + SnapshotIdentity.of(later)
+                                    + ".");
+        }
+        assertThat(fixture.tags()).containsExactly("savepoint-2", "savepoint-4");
+        tagger.createTag(4, later);
+        assertThat(tagger.deleteTag(4, later)).isTrue();
+
+        assertThat(fixture.tags()).containsExactly("savepoint-2", "savepoint-4");
+        assertThat(fixture.idsAtTag("savepoint-4")).containsExactly(2, 3, 4);
+        assertThat(callbacks.journal())
+                .containsExactly("created savepoint-4-6@6 #3", "deleted savepoint-4-6 #4");
+    }
+
+    /** Savepoint 2, checkpoint 3, savepoint 4 and checkpoint 5 of one job, both tagged. */
+    private Snapshot earlierCourse() throws Exception {
+        tagger.createTag(2, fixture.commit(ME, 2, 2));
+        fixture.commit(ME, 3, 3);
+        Snapshot savepoint = fixture.commit(ME, 4, 4);
+        tagger.createTag(4, savepoint);
+        fixture.commit(ME, 5, 5);
+        callbacks.forget();
+        return savepoint;
     }
 
     @Test
     @DisplayName("T5, T4: tried again, the tag beside the foreign one is found and left as it is")
     void goingRoundIsIdempotent() throws Exception {
-        tagger(OTHER, callbacks, null).createTag(1, fixture.commit(OTHER, 1, 1));
+        Snapshot others = fixture.commit(OTHER, 1, 1);
+        tagger(OTHER, callbacks, null).createTag(1, others);
         Snapshot mine = fixture.commit(ME, 1, 2);
         tagger.createTag(1, mine);
 
-        assertThat(tagger.createTag(1, mine)).contains("savepoint-1-2d3c4b5a");
+        assertThat(tagger.createTag(1, mine)).contains("savepoint-1-2");
         assertThat(tagger.statistics().created()).isEqualTo(1);
         assertThat(tagger.statistics().collisions()).isEqualTo(1);
 
         // also when the foreign one has gone meanwhile
-        tagger(OTHER, callbacks, null).deleteTag(1);
-        assertThat(tagger.createTag(1, mine)).contains("savepoint-1-2d3c4b5a");
-        assertThat(fixture.tags()).containsExactly("savepoint-1-2d3c4b5a");
-    }
-
-    @Test
-    @DisplayName("T5: a commit user shorter than the suffix is the suffix")
-    void shortCommitUser() throws Exception {
-        tagger(OTHER, callbacks, null).createTag(1, fixture.commit(OTHER, 1, 1));
-
-        assertThat(tagger("me", callbacks, null).createTag(1, fixture.commit("me", 1, 2)))
-                .contains("savepoint-1-me");
+        tagger(OTHER, callbacks, null).deleteTag(1, others);
+        assertThat(tagger.createTag(1, mine)).contains("savepoint-1-2");
+        assertThat(fixture.tags()).containsExactly("savepoint-1-2");
     }
 
     @Test
     @DisplayName("T5: when both names are taken the call fails, names both and touches neither")
     void bothNamesTaken() throws Exception {
         Snapshot others = fixture.commit(OTHER, 1, 1);
-        for (String name : Arrays.asList("savepoint-1", "savepoint-1-2d3c4b5a")) {
+        for (String name : Arrays.asList("savepoint-1", "savepoint-1-2")) {
             tags.createTag(others, name, null, Collections.emptyList(), false);
         }
         Snapshot mine = fixture.commit(ME, 1, 2);
 
         assertThatThrownBy(() -> tagger.createTag(1, mine))
                 .isInstanceOf(SavepointTagException.class)
-                .hasMessageContaining("[savepoint-1, savepoint-1-2d3c4b5a]")
-                .hasMessageContaining("Rename or delete one of them");
+                .hasMessage(
+                        "Savepoint 1 on %s cannot be tagged: savepoint-1 exists on %s, and"
+                                + " savepoint-1-2 exists on %s. Both are left alone. Rename or"
+                                + " delete one of them.",
+                        SnapshotIdentity.of(mine),
+                        SnapshotIdentity.of(others),
+                        SnapshotIdentity.of(others));
+        assertThat(tagger.statistics().collisions()).isEqualTo(2);
 
-        assertThat(tagger.deleteTag(1)).isFalse();
-        assertThat(fixture.tags()).containsExactly("savepoint-1", "savepoint-1-2d3c4b5a");
-        assertThat(fixture.idsAtTag("savepoint-1-2d3c4b5a")).containsExactly(1);
+        assertThat(tagger.deleteTag(1, mine)).isFalse();
+        assertThat(fixture.tags()).containsExactly("savepoint-1", "savepoint-1-2");
+        assertThat(fixture.idsAtTag("savepoint-1-2")).containsExactly(1);
 
         tags.deleteTag(
-                "savepoint-1-2d3c4b5a",
+                "savepoint-1-2",
                 fixture.table().store().newTagDeletion(),
                 fixture.snapshotManager(),
                 Collections.emptyList());
-        assertThat(tagger.createTag(1, mine)).contains("savepoint-1-2d3c4b5a");
+        assertThat(tagger.createTag(1, mine)).contains("savepoint-1-2");
     }
 
     @Test
@@ -262,10 +363,10 @@ class SavepointTaggerTest {
                 "tag-savepoint-1",
                 () -> overwrite("savepoint-1", others));
 
-        assertThat(tagger.createTag(1, mine)).contains("savepoint-1-2d3c4b5a");
+        assertThat(tagger.createTag(1, mine)).contains("savepoint-1-2");
 
         assertThat(fixture.idsAtTag("savepoint-1")).containsExactly(1);
-        assertThat(fixture.idsAtTag("savepoint-1-2d3c4b5a")).containsExactly(1, 2);
+        assertThat(fixture.idsAtTag("savepoint-1-2")).containsExactly(1, 2);
     }
 
     // ------------------------------------------------------------------------
@@ -278,8 +379,8 @@ class SavepointTaggerTest {
         for (int i = 1; i <= 3; i++) {
             tagger.createTag(i, fixture.commit(ME, i, i));
         }
-        tagger.deleteTag(2);
-        tagger.deleteTag(3);
+        tagger.deleteTag(2, fixture.snapshots().get(1));
+        tagger.deleteTag(3, fixture.snapshots().get(2));
 
         assertThat(callbacks.journal())
                 .containsExactly(
@@ -318,13 +419,12 @@ class SavepointTaggerTest {
         Snapshot mine = fixture.commit(ME, 1, 2);
         callbacks.failNext(1);
         assertThatThrownBy(() -> tagger.createTag(1, mine))
-                .hasMessageContaining("tag savepoint-1-2d3c4b5a");
+                .hasMessageContaining("tag savepoint-1-2");
 
         tagger.createTag(1, mine);
 
         assertThat(callbacks.journal())
-                .containsExactly(
-                        "created savepoint-1-2d3c4b5a@2 #1", "created savepoint-1-2d3c4b5a@2 #2");
+                .containsExactly("created savepoint-1-2@2 #1", "created savepoint-1-2@2 #2");
     }
 
     @Test
@@ -418,9 +518,10 @@ class SavepointTaggerTest {
                                         new AddPartitionTagCallback(
                                                 new RecordedPartitions(metastore), "dt")),
                         null);
-        withMetastore.createTag(1, fixture.commit(ME, 1, 1));
+        Snapshot first = fixture.commit(ME, 1, 1);
+        withMetastore.createTag(1, first);
         withMetastore.createTag(2, fixture.commit(ME, 2, 2));
-        withMetastore.deleteTag(1);
+        withMetastore.deleteTag(1, first);
 
         assertThat(metastore)
                 .containsExactly(
@@ -448,29 +549,32 @@ class SavepointTaggerTest {
         assertThat(fixture.tags()).isEmpty();
         assertThat(callbacks.journal()).isEmpty();
         assertThat(tagger.statistics().snapshotsGone()).isEqualTo(1);
-        assertThat(tagger.keepTag(1)).isEmpty();
-        assertThat(tagger.statistics().snapshotsGone()).isEqualTo(2);
     }
 
     @Test
-    @DisplayName("T4, T6: a savepoint that was tagged before its snapshot went has what it needs")
-    void taggedBeforeTheSnapshotWent() throws Exception {
+    @DisplayName("T10: a snapshot that was not found is counted and logged, and no tag looked for")
+    void snapshotNotFound() throws Exception {
         tagger.createTag(1, fixture.commit(ME, 1, 1));
-        fixture.commit(ME, 2, 2);
-        fixture.expireAllBut(1);
+        callbacks.forget();
+        fixture.fileIO().reset();
 
-        assertThat(tagger.keepTag(1)).contains("savepoint-1");
+        try (CapturedLog log = CapturedLog.of(SavepointTagger.class)) {
+            tagger.snapshotGone(1);
+            assertThat(log.messages()).hasSize(1);
+            assertThat(log.messages().get(0))
+                    .startsWith("WARN Savepoint 1 of commit user " + ME + " stays untagged");
+        }
 
-        assertThat(callbacks.journal())
-                .containsExactly("created savepoint-1@1 #1", "created savepoint-1@1 #2");
-        assertThat(tagger.statistics().snapshotsGone()).isZero();
-        assertThat(fixture.idsAtTag("savepoint-1")).containsExactly(1);
+        assertThat(tagger.statistics().snapshotsGone()).isEqualTo(1);
+        assertThat(fixture.fileIO().total()).isZero();
+        assertThat(callbacks.journal()).isEmpty();
     }
 
     @Test
     @DisplayName("T10, A8: whether there is a tag cannot be told, so the job fails and tries again")
     void tagCannotBeRead() throws Exception {
-        tagger.createTag(1, fixture.commit(ME, 1, 1));
+        Snapshot savepoint = fixture.commit(ME, 1, 1);
+        tagger.createTag(1, savepoint);
         fixture.fileIO()
                 .hook(
                         (call, path) -> {
@@ -479,12 +583,16 @@ class SavepointTaggerTest {
                             }
                         });
 
-        assertThatThrownBy(() -> tagger.keepTag(1))
+        assertThatThrownBy(() -> tagger.createTag(1, savepoint))
+                .isInstanceOf(SavepointTagException.class)
+                .hasMessageContaining("Cannot read tag savepoint-1");
+        assertThatThrownBy(() -> tagger.deleteTag(1, savepoint))
                 .isInstanceOf(SavepointTagException.class)
                 .hasMessageContaining("Cannot read tag savepoint-1");
 
         fixture.fileIO().clearHook();
-        assertThat(tagger.keepTag(1)).contains("savepoint-1");
+        assertThat(fixture.tags()).containsExactly("savepoint-1");
+        assertThat(tagger.createTag(1, savepoint)).contains("savepoint-1");
     }
 
     @Test
@@ -525,11 +633,12 @@ class SavepointTaggerTest {
     @Test
     @DisplayName("A1: deletes the owned tag, and its callbacks hear of it")
     void deletesAnOwnedTag() throws Exception {
-        tagger.createTag(1, fixture.commit(ME, 1, 1));
+        Snapshot savepoint = fixture.commit(ME, 1, 1);
+        tagger.createTag(1, savepoint);
         callbacks.forget();
 
-        assertThat(tagger.deleteTag(1)).isTrue();
-        assertThat(tagger.deleteTag(1)).isFalse();
+        assertThat(tagger.deleteTag(1, savepoint)).isTrue();
+        assertThat(tagger.deleteTag(1, savepoint)).isFalse();
 
         assertThat(fixture.tags()).isEmpty();
         assertThat(fixture.ids()).containsExactly(1);
@@ -540,11 +649,12 @@ class SavepointTaggerTest {
     @Test
     @DisplayName("A1: deletes the files of an expired snapshot with its tag, and no others")
     void deletesTheTagOfAnExpiredSnapshot() throws Exception {
-        tagger.createTag(1, fixture.commit(ME, 1, 1));
+        Snapshot savepoint = fixture.commit(ME, 1, 1);
+        tagger.createTag(1, savepoint);
         fixture.commit(ME, 2, 2);
         fixture.expireAllBut(1);
 
-        assertThat(tagger.deleteTag(1)).isTrue();
+        assertThat(tagger.deleteTag(1, savepoint)).isTrue();
 
         assertThat(fixture.tags()).isEmpty();
         assertThat(fixture.ids()).containsExactly(1, 2);
@@ -556,9 +666,9 @@ class SavepointTaggerTest {
         tagger(OTHER, callbacks, null).createTag(1, fixture.commit(OTHER, 1, 1));
         Snapshot mine = fixture.commit(ME, 1, 2);
 
-        assertThat(tagger.deleteTag(1)).isFalse();
+        assertThat(tagger.deleteTag(1, mine)).isFalse();
         tagger.createTag(1, mine);
-        assertThat(tagger.deleteTag(1)).isTrue();
+        assertThat(tagger.deleteTag(1, mine)).isTrue();
 
         assertThat(fixture.tags()).containsExactly("savepoint-1");
         assertThat(fixture.idsAtTag("savepoint-1")).containsExactly(1);
@@ -567,21 +677,23 @@ class SavepointTaggerTest {
     @Test
     @DisplayName("A1: a callback that fails on a deletion fails the call; the tag is gone")
     void deletionCallbackFails() throws Exception {
-        tagger.createTag(1, fixture.commit(ME, 1, 1));
+        Snapshot savepoint = fixture.commit(ME, 1, 1);
+        tagger.createTag(1, savepoint);
         callbacks.failNext(1);
 
-        assertThatThrownBy(() -> tagger.deleteTag(1))
+        assertThatThrownBy(() -> tagger.deleteTag(1, savepoint))
                 .isInstanceOf(SavepointTagException.class)
                 .hasMessageContaining("deletion of tag savepoint-1");
 
         assertThat(fixture.tags()).isEmpty();
-        assertThat(tagger.deleteTag(1)).isFalse();
+        assertThat(tagger.deleteTag(1, savepoint)).isFalse();
     }
 
     @Test
     @DisplayName("A1: a tag that cannot be deleted is an error, where the base says nothing")
     void deletionFails() throws Exception {
-        tagger.createTag(1, fixture.commit(ME, 1, 1));
+        Snapshot savepoint = fixture.commit(ME, 1, 1);
+        tagger.createTag(1, savepoint);
         callbacks.forget();
         fixture.fileIO()
                 .hook(
@@ -591,14 +703,14 @@ class SavepointTaggerTest {
                             }
                         });
 
-        assertThatThrownBy(() -> tagger.deleteTag(1))
+        assertThatThrownBy(() -> tagger.deleteTag(1, savepoint))
                 .isInstanceOf(SavepointTagException.class)
                 .hasMessageContaining("Cannot delete tag savepoint-1")
                 .hasMessageContaining(tags.tagPath("savepoint-1").toString());
         assertThat(callbacks.journal()).isEmpty();
 
         fixture.fileIO().clearHook();
-        assertThat(tagger.deleteTag(1)).isTrue();
+        assertThat(tagger.deleteTag(1, savepoint)).isTrue();
         assertThat(callbacks.journal()).containsExactly("deleted savepoint-1 #2");
     }
 
@@ -643,22 +755,93 @@ class SavepointTaggerTest {
         assertThat(tagger.createTag(1, savepoint)).contains("savepoint-1");
     }
 
-    @ParameterizedTest(name = "cut to {0} %")
-    @ValueSource(ints = {0, 1, 40, 99})
-    @DisplayName("A8: a tag file that a crash has left torn is written anew")
-    void tornTagIsWrittenAnew(int percent) throws Exception {
+    @ParameterizedTest(name = "{0} characters behind the commit identifier")
+    @ValueSource(ints = {1, 2, 60, Integer.MAX_VALUE})
+    @DisplayName("A8: a tag file that is torn behind what only this tag holds is written anew")
+    void tornTagIsWrittenAnew(int behind) throws Exception {
         Snapshot savepoint = fixture.commit(ME, 1, 1);
         SavepointTagger retaining = tagger(ME, callbacks, Duration.ofDays(1));
-        retaining.createTag(1, savepoint);
-        java.nio.file.Path file = local(tags.tagPath("savepoint-1"));
-        byte[] whole = Files.readAllBytes(file);
-        Files.write(file, Arrays.copyOf(whole, whole.length * percent / 100));
+        String whole = tagFile(retaining, savepoint);
+        // the last character is the closing brace, which a torn file lacks
+        String torn =
+                whole.substring(
+                        0, (int) Math.min((long) unique(whole) + behind, whole.length() - 2));
+        overwrite("savepoint-1", torn);
         callbacks.forget();
 
         assertThat(retaining.createTag(1, savepoint)).contains("savepoint-1");
 
         assertThat(fixture.idsAtTag("savepoint-1")).containsExactly(1);
+        assertThat(retaining.statistics().collisions()).isZero();
         assertThat(callbacks.journal()).containsExactly("created savepoint-1@1 #2");
+
+        // A1: so it is taken away when the savepoint is aborted
+        overwrite("savepoint-1", torn);
+        assertThat(retaining.deleteTag(1, savepoint)).isFalse();
+        assertThat(fixture.tags()).isEmpty();
+    }
+
+    @ParameterizedTest(name = "{0} characters before the end of the commit identifier")
+    @ValueSource(ints = {0, 1, 30, 100, Integer.MAX_VALUE})
+    @DisplayName("T5: an empty file, or one that breaks off too early, may be somebody else's")
+    void fileThatBreaksOffTooEarlyIsLeftAlone(int before) throws Exception {
+        Snapshot savepoint = fixture.commit(ME, 1, 1);
+        String whole = tagFile(tagger, savepoint);
+        String torn = whole.substring(0, Math.max(0, unique(whole) - before));
+        overwrite("savepoint-1", torn);
+
+        assertThat(tagger.createTag(1, savepoint)).contains("savepoint-1-1");
+
+        assertThat(fixture.fileIO().readFileUtf8(tags.tagPath("savepoint-1"))).isEqualTo(torn);
+        assertThat(tagger.statistics().collisions()).isEqualTo(1);
+        assertThat(tags.getOrThrow("savepoint-1-1").trimToSnapshot()).isEqualTo(savepoint);
+        assertThat(tagger.deleteTag(1, savepoint)).isTrue();
+        assertThat(fixture.fileIO().readFileUtf8(tags.tagPath("savepoint-1"))).isEqualTo(torn);
+    }
+
+    @Test
+    @DisplayName("T5: somebody else who is just writing a tag of that name gets it written")
+    void tagThatIsJustBeingWritten() throws Exception {
+        Snapshot others = fixture.commit(OTHER, 1, 1);
+        Snapshot mine = fixture.commit(ME, 1, 2);
+        String theirs = others.toJson();
+        Path path = tags.tagPath("savepoint-1");
+
+        Optional<String> created;
+        try (PositionOutputStream out = fixture.fileIO().newOutputStream(path, false)) {
+            created = tagger.createTag(1, mine); // finds an empty file
+            out.write(theirs.getBytes(StandardCharsets.UTF_8));
+        }
+
+        assertThat(created).contains("savepoint-1-2");
+        assertThat(tags.getOrThrow("savepoint-1").trimToSnapshot()).isEqualTo(others);
+        assertThat(fixture.idsAtTag("savepoint-1")).containsExactly(1);
+        assertThat(fixture.idsAtTag("savepoint-1-2")).containsExactly(1, 2);
+    }
+
+    @Test
+    @DisplayName("T5: a torn tag of the other savepoint with this commit user and id is not mine")
+    void tornTagOfAnIdUsedTwice() throws Exception {
+        Snapshot earlier = fixture.commit(ME, 4, 4);
+        String whole = tagFile(tagger, earlier);
+        String torn = whole.substring(0, whole.length() - 2);
+        overwrite("savepoint-4", torn);
+        Snapshot later = fixture.commit(ME, 4, 40);
+
+        assertThat(tagger.createTag(4, later)).contains("savepoint-4-2");
+
+        assertThat(fixture.fileIO().readFileUtf8(tags.tagPath("savepoint-4"))).isEqualTo(torn);
+    }
+
+    /** Tags a snapshot and returns what the tag's file holds. */
+    private String tagFile(SavepointTagger by, Snapshot savepoint) throws Exception {
+        String name = by.createTag(savepoint.commitIdentifier(), savepoint).get();
+        return fixture.fileIO().readFileUtf8(tags.tagPath(name));
+    }
+
+    /** Where the commit identifier ends in a tag's file: what is before is no proof. */
+    private static int unique(String tagFile) {
+        return tagFile.indexOf(',', tagFile.indexOf("\"commitIdentifier\""));
     }
 
     @ParameterizedTest(name = "{0}")
@@ -677,9 +860,8 @@ class SavepointTaggerTest {
         // again, as after a crash
         assertThat(tagger.createTag(1, savepoint)).isEqualTo(created);
 
-        assertThat(tagger.keepTag(1)).isEqualTo(created);
         // A1: whose it is cannot be told, so only the other one is ours
-        assertThat(tagger.deleteTag(1)).isTrue();
+        assertThat(tagger.deleteTag(1, savepoint)).isTrue();
         assertThat(fixture.fileIO().readFileUtf8(path)).isEqualTo(content);
 
         Files.delete(local(path));
@@ -721,7 +903,11 @@ class SavepointTaggerTest {
     }
 
     private void overwrite(String tagName, Snapshot snapshot) throws Exception {
-        Files.write(local(tags.tagPath(tagName)), snapshot.toJson().getBytes("UTF-8"));
+        overwrite(tagName, snapshot.toJson());
+    }
+
+    private void overwrite(String tagName, String content) throws Exception {
+        Files.write(local(tags.tagPath(tagName)), content.getBytes(StandardCharsets.UTF_8));
     }
 
     /** Lets something happen right before the first such call. */

@@ -31,8 +31,10 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.NavigableSet;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
@@ -66,6 +68,9 @@ public class SavepointTaggingCommitter implements Committer<Committable, Manifes
 
     private static final long NO_ANCHOR = -1;
 
+    /** More tagged savepoints than this forget the oldest: they are not aborted any more. */
+    private static final int MAX_TAGGED = 1_024;
+
     private final Committer<Committable, ManifestCommittable> delegate;
     private final OwnSnapshots ownSnapshots;
     private final SavepointTagger tagger;
@@ -74,6 +79,9 @@ public class SavepointTaggingCommitter implements Committer<Committable, Manifes
 
     /** Savepoints that are to be tagged once they are committed. */
     private final NavigableSet<Long> savepoints = new TreeSet<>();
+
+    /** The snapshots that were tagged here, the newest by savepoint id, for an abort (A1). */
+    private final NavigableMap<Long, Snapshot> tagged = new TreeMap<>();
 
     /** Newest snapshot when the restored checkpoint was taken; {@link #NO_ANCHOR} if unknown. */
     private final long restoredAnchor;
@@ -125,7 +133,15 @@ public class SavepointTaggingCommitter implements Committer<Committable, Manifes
     /** A1: the savepoint will never complete; a tag that it already has is deleted. */
     public void abort(long savepointId) {
         savepoints.remove(savepointId);
-        tagger.deleteTag(savepointId);
+        Snapshot snapshot = tagged.get(savepointId);
+        if (snapshot == null) {
+            // An earlier attempt may have tagged it.
+            snapshot = ownSnapshots.find(savepointId).orElse(null);
+        }
+        if (snapshot != null) {
+            tagger.deleteTag(savepointId, snapshot);
+            tagged.remove(savepointId);
+        }
     }
 
     /**
@@ -283,9 +299,13 @@ public class SavepointTaggingCommitter implements Committer<Committable, Manifes
 
     private void tag(long savepointId, Optional<Snapshot> snapshot) {
         if (snapshot.isPresent()) {
+            tagged.put(savepointId, snapshot.get());
+            if (tagged.size() > MAX_TAGGED) {
+                tagged.pollFirstEntry();
+            }
             tagger.createTag(savepointId, snapshot.get());
         } else {
-            tagger.keepTag(savepointId);
+            tagger.snapshotGone(savepointId);
         }
         savepoints.remove(savepointId);
     }

@@ -228,8 +228,8 @@ class AutoTagForSavepointCommitterOperatorTest {
         take(1, SAVEPOINT, 1);
         take(2, CHECKPOINT, 2);
         complete(2);
-        assertThat(fixture.tags()).containsExactly("savepoint-1", "savepoint-1-12345678");
-        assertThat(fixture.idsAtTag("savepoint-1-12345678")).containsExactly(1, 100);
+        assertThat(fixture.tags()).containsExactly("savepoint-1", "savepoint-1-2");
+        assertThat(fixture.idsAtTag("savepoint-1-2")).containsExactly(1, 100);
         abort(1);
 
         assertThat(fixture.tags()).containsExactly("savepoint-1");

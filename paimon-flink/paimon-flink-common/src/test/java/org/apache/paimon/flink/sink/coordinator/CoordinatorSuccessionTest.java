@@ -18,6 +18,7 @@ import org.apache.paimon.utils.ThreadEventLoop;
 
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.runtime.operators.coordination.MockOperatorCoordinatorContext;
+import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -38,6 +39,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -133,6 +135,34 @@ class CoordinatorSuccessionTest {
         coordinator
                 .handleCoordinationRequest(new AwaitCommitRequest(0, id))
                 .get(PATIENCE.getSeconds(), TimeUnit.SECONDS);
+    }
+
+    @Test
+    @DisplayName("A7: a coordinator has no thread before its start, so none sees it half made")
+    void noThreadRunsBeforeTheStart() throws Exception {
+        OperatorCoordinator coordinator =
+                new CoordinatorSuccession.Provider(
+                                fixture.context.getOperatorId(),
+                                fixture.table.table(),
+                                committerContext -> {
+                                    throw new IllegalStateException("no committer in this test");
+                                },
+                                CoordinatorFixture.USER)
+                        .create(fixture.context);
+        String thread = "paimon-committer-" + fixture.context.getOperatorId();
+
+        assertThat(runningThreads()).doesNotContain(thread);
+        coordinator.start();
+        await("the thread runs", () -> runningThreads().contains(thread));
+        await("it works", fixture.context::isJobFailed);
+        coordinator.close();
+        await("the thread is dead", () -> !runningThreads().contains(thread));
+    }
+
+    private static List<String> runningThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .map(Thread::getName)
+                .collect(Collectors.toList());
     }
 
     // ------------------------------------------------------------------------

@@ -453,7 +453,8 @@ final class Oracle {
         if (!simulation.config().autoTag) {
             throw new Violation("T7: tag " + tag + " was created with the option off.");
         }
-        if (!tag.name.startsWith("savepoint-" + tag.identifier)) {
+        String plain = "savepoint-" + tag.identifier;
+        if (!tag.name.equals(plain) && !tag.name.equals(plain + "-" + tag.snapshotId)) {
             throw new Violation("Tag " + tag + " has the wrong name.");
         }
         BitSet content = contentOf(tag.user, tag.snapshotId);
@@ -573,10 +574,17 @@ final class Oracle {
     private SimulatedTable.TagView tagOf(String user, long savepointId) {
         String plain = "savepoint-" + savepointId;
         SimulatedTable.TagView tag = tags.get(plain);
-        if (tag == null || !tag.user.equals(user) || tag.identifier != savepointId) {
-            tag = tags.get(plain + "-" + user.substring(user.length() - 8));
+        if (tag != null && tag.user.equals(user) && tag.identifier == savepointId) {
+            return tag;
         }
-        return tag != null && tag.user.equals(user) && tag.identifier == savepointId ? tag : null;
+        for (SimulatedTable.TagView other : tags.values()) {
+            if (other.user.equals(user)
+                    && other.identifier == savepointId
+                    && other.name.equals(plain + "-" + other.snapshotId)) {
+                return other;
+            }
+        }
+        return null;
     }
 
     private long latest() {
