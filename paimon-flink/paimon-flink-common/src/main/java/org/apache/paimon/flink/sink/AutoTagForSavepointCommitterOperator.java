@@ -57,19 +57,22 @@ public class AutoTagForSavepointCommitterOperator<CommitT, GlobalCommitT>
 
     public static final String SAVEPOINT_TAG_PREFIX = SavepointTagger.TAG_PREFIX;
 
-    private static final long serialVersionUID = 2L;
+    private static final long serialVersionUID = 3L;
+
+    /** What is committed is not in the operator's state, so nobody has to tell it apart. */
+    private static final long NOTHING_COMMITTED = -1;
 
     private final CommitterOperator<CommitT, GlobalCommitT> commitOperator;
-    private final SavepointTaggingCommitterFactory taggingCommitterFactory;
+    private final OperatorPathCommitter taggingCommitters;
 
     private transient SavepointTaggingCommitter committer;
     private transient ListState<Long> savepointsState;
 
     AutoTagForSavepointCommitterOperator(
             CommitterOperator<CommitT, GlobalCommitT> commitOperator,
-            SavepointTaggingCommitterFactory taggingCommitterFactory) {
+            OperatorPathCommitter taggingCommitters) {
         this.commitOperator = commitOperator;
-        this.taggingCommitterFactory = taggingCommitterFactory;
+        this.taggingCommitters = taggingCommitters;
     }
 
     public AutoTagForSavepointCommitterOperator(
@@ -81,12 +84,14 @@ public class AutoTagForSavepointCommitterOperator<CommitT, GlobalCommitT>
             @Nullable Duration tagTimeRetained) {
         this(
                 commitOperator,
-                new SavepointTaggingCommitterFactory(
-                        snapshotManagerFactory,
-                        tagManagerFactory,
-                        tagDeletionFactory,
-                        callbacksSupplier,
-                        tagTimeRetained));
+                OperatorPathCommitter.of(
+                        new SavepointTaggingCommitterFactory(
+                                snapshotManagerFactory,
+                                tagManagerFactory,
+                                tagDeletionFactory,
+                                callbacksSupplier,
+                                tagTimeRetained,
+                                true)));
     }
 
     // ------------------------------------------------------------------------
@@ -102,6 +107,7 @@ public class AutoTagForSavepointCommitterOperator<CommitT, GlobalCommitT>
                         .getOperatorStateBackend()
                         .getListState(SavepointTaggingCommitterFactory.SAVEPOINTS_STATE);
         committer = taggingCommitter();
+        committer.recovered();
     }
 
     @SuppressWarnings("unchecked")
@@ -112,11 +118,11 @@ public class AutoTagForSavepointCommitterOperator<CommitT, GlobalCommitT>
         }
         // The operator was not made by our factory: it has restored and committed without us.
         SavepointTaggingCommitter tagging =
-                taggingCommitterFactory.over(
+                taggingCommitters.over(
                         (Committer<Committable, ManifestCommittable>) present,
                         commitOperator.getCommitUser(),
                         new OperatorBackendStateStore(commitOperator.getOperatorStateBackend()));
-        tagging.tagCommitted();
+        tagging.tagCommittedSavepoints();
         commitOperator.committer = (Committer<CommitT, GlobalCommitT>) (Committer<?, ?>) tagging;
         return tagging;
     }
@@ -132,6 +138,7 @@ public class AutoTagForSavepointCommitterOperator<CommitT, GlobalCommitT>
             committer.savepoint(checkpointId);
         }
         savepointsState.update(new ArrayList<>(committer.pendingSavepoints()));
+        committer.updateProgress(checkpointId, NOTHING_COMMITTED);
         return commitOperator.snapshotState(
                 checkpointId, timestamp, checkpointOptions, storageLocation);
     }
@@ -139,7 +146,7 @@ public class AutoTagForSavepointCommitterOperator<CommitT, GlobalCommitT>
     @Override
     public void notifyCheckpointComplete(long checkpointId) throws Exception {
         commitOperator.notifyCheckpointComplete(checkpointId);
-        committer.settle(checkpointId);
+        committer.dropSavepointsWithoutData(checkpointId);
     }
 
     @Override

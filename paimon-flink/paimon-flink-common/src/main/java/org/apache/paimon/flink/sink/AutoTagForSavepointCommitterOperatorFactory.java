@@ -48,31 +48,34 @@ public class AutoTagForSavepointCommitterOperatorFactory<CommitT, GlobalCommitT>
             SerializableSupplier<TagDeletion> tagDeletionFactory,
             SerializableSupplier<List<TagCallback>> callbacksSupplier,
             Duration tagTimeRetained) {
+        this.commitOperatorFactory = commitOperatorFactory;
         this.taggingCommitterFactory =
                 new SavepointTaggingCommitterFactory(
                         snapshotManagerFactory,
                         tagManagerFactory,
                         tagDeletionFactory,
                         callbacksSupplier,
-                        tagTimeRetained);
-        this.commitOperatorFactory =
-                new CommitterOperatorFactory<>(
-                        commitOperatorFactory.streamingCheckpointEnabled,
-                        commitOperatorFactory.forceSingleParallelism,
-                        commitOperatorFactory.initialCommitUser,
-                        taggingCommitterFactory.over(commitOperatorFactory.committerFactory),
-                        commitOperatorFactory.committableStateManager,
-                        commitOperatorFactory.endInputWatermark);
+                        tagTimeRetained,
+                        true);
     }
 
     @Override
     @SuppressWarnings("unchecked")
     public <T extends StreamOperator<CommitT>> T createStreamOperator(
             StreamOperatorParameters<CommitT> parameters) {
+        OperatorPathCommitter tagging =
+                OperatorPathCommitter.of(
+                        taggingCommitterFactory, parameters.getContainingTask().getEnvironment());
         CommitterOperator<CommitT, GlobalCommitT> commitOperator =
-                commitOperatorFactory.createStreamOperator(parameters);
-        return (T)
-                new AutoTagForSavepointCommitterOperator<>(commitOperator, taggingCommitterFactory);
+                new CommitterOperatorFactory<>(
+                                commitOperatorFactory.streamingCheckpointEnabled,
+                                commitOperatorFactory.forceSingleParallelism,
+                                commitOperatorFactory.initialCommitUser,
+                                tagging.over(commitOperatorFactory.committerFactory),
+                                commitOperatorFactory.committableStateManager,
+                                commitOperatorFactory.endInputWatermark)
+                        .createStreamOperator(parameters);
+        return (T) new AutoTagForSavepointCommitterOperator<>(commitOperator, tagging);
     }
 
     @Override

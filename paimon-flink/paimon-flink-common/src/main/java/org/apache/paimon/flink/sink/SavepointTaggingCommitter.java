@@ -13,17 +13,23 @@
 package org.apache.paimon.flink.sink;
 
 import org.apache.paimon.Snapshot;
-import org.apache.paimon.flink.sink.state.StateStore;
+import org.apache.paimon.fs.Path;
 import org.apache.paimon.manifest.ManifestCommittable;
-import org.apache.paimon.tag.OwnSnapshots;
+import org.apache.paimon.tag.CommitProgress;
+import org.apache.paimon.tag.CommitProperties;
+import org.apache.paimon.tag.CommitUserSnapshots;
+import org.apache.paimon.tag.RestoredCommits;
 import org.apache.paimon.tag.SavepointTagger;
+import org.apache.paimon.tag.SnapshotPosition;
+import org.apache.paimon.tag.TableCreation;
+import org.apache.paimon.tag.TableFiles;
 
 import org.apache.flink.api.common.state.ListState;
-import org.apache.flink.api.common.state.ListStateDescriptor;
-import org.apache.flink.api.common.typeutils.base.LongSerializer;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+
+import javax.annotation.Nullable;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -31,101 +37,135 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
 import java.util.NavigableSet;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * A committer that is told which identifiers are savepoints, and tags their snapshots as it goes.
+ * A committer that marks its snapshots with its run, recovers after a restore by that, and tags the
+ * snapshots of savepoints.
  *
  * <p><b>Who uses it.</b> Both commit paths (T9): {@link AutoTagForSavepointCommitterOperator} on
  * its task's thread, and the coordinator on its event loop. One thread at a time.
  *
- * <p><b>Promises.</b> T3: a batch is committed in pieces, each up to a savepoint, and the tag is
- * created between two pieces; whatever expires snapshots at the end of a piece finds the savepoint
- * snapshot as the newest one. T8: a savepoint without a committable of its own gets no tag. T10:
- * the snapshot is looked up behind an anchor, the newest snapshot of the table before the commit;
- * the anchor travels in the committer's state, so that a restored committer need not search either.
+ * <p><b>Promises.</b> T3: a list of committables is committed in pieces, each up to a savepoint,
+ * and the tag is created between two pieces; whatever expires snapshots at the end of a piece finds
+ * the savepoint snapshot as the newest one. T8: a savepoint without a committable of its own gets
+ * no tag. T10: the snapshot is looked for behind the newest one before the commit. A4, A5: see
+ * {@link RestoredCommits} for what counts as committed after a restore. A7: {@link BeforeCommit}.
  *
- * <p><b>Recovery.</b> The snapshot of a savepoint carries {@link #SAVEPOINT_PROPERTY}, written with
- * the commit itself. When the job dies between the commit and the tag, the restored committer finds
- * the snapshot and tags it (A4, A5). A snapshot without the property was committed as something
- * else than the complete cut of a savepoint (A3), so it is not tagged.
+ * <p><b>Recovery.</b> Its state holds a {@link CommitProgress}. What a restored checkpoint holds is
+ * committed in the name of that checkpoint's run, since every restore of it recovers the same.
  */
-public class SavepointTaggingCommitter implements Committer<Committable, ManifestCommittable> {
-
-    /**
-     * Snapshot property: this snapshot holds exactly what the savepoint of its identifier holds.
-     */
-    public static final String SAVEPOINT_PROPERTY = "savepoint.complete-cut";
+public final class SavepointTaggingCommitter
+        implements Committer<Committable, ManifestCommittable> {
 
     private static final Logger LOG = LoggerFactory.getLogger(SavepointTaggingCommitter.class);
 
-    private static final ListStateDescriptor<Long> ANCHOR_STATE =
-            new ListStateDescriptor<>("savepoint_tag_anchor_state", LongSerializer.INSTANCE);
-
-    private static final long NO_ANCHOR = -1;
-
-    /** More tagged savepoints than this forget the oldest: they are not aborted any more. */
-    private static final int MAX_TAGGED = 1_024;
-
     private final Committer<Committable, ManifestCommittable> delegate;
-    private final OwnSnapshots ownSnapshots;
-    private final SavepointTagger tagger;
-    private final RestoredTags restoredTags;
-    private final ListState<Long> anchorState;
+    private final CommitUserSnapshots snapshots;
+    private final RestoredCommits restored;
+    private final TableFiles files;
+    private final TableCreation creation;
+    private final long tableCreationMillis;
+    private final ListState<byte[]> progressState;
+    private final CommitRun run;
+
+    /** Null when savepoints are not to be tagged. */
+    @Nullable private final SavepointTagger tagger;
+
+    private final TaggedSavepoints tagged;
+    private final BeforeCommit beforeCommit;
 
     /** Savepoints that are to be tagged once they are committed. */
     private final NavigableSet<Long> savepoints = new TreeSet<>();
 
-    /** The snapshots that were tagged here, the newest by savepoint id, for an abort (A1). */
-    private final NavigableMap<Long, Snapshot> tagged = new TreeMap<>();
+    /** Whether the operator path still recovers what its restored state holds. */
+    private boolean recovering = true;
 
-    /** Newest snapshot when the restored checkpoint was taken; {@link #NO_ANCHOR} if unknown. */
-    private final long restoredAnchor;
+    /** Identifier of the newest own snapshot, which the base compares with; empty if unknown. */
+    @Nullable private Long newestIdentifier;
 
     /**
-     * @param stateStore where the anchor is kept, the one of the committer's context
+     * @param restored what the restored checkpoint knows of earlier commits
+     * @param tagger null when savepoints are not to be tagged
+     * @param tagged what this process has tagged before
      */
     public SavepointTaggingCommitter(
             Committer<Committable, ManifestCommittable> delegate,
-            OwnSnapshots ownSnapshots,
-            SavepointTagger tagger,
-            RestoredTags restoredTags,
-            StateStore stateStore)
-            throws Exception {
+            CommitUserSnapshots snapshots,
+            RestoredCommits restored,
+            TableFiles files,
+            TableCreation creation,
+            ListState<byte[]> progressState,
+            CommitRun run,
+            @Nullable SavepointTagger tagger,
+            TaggedSavepoints tagged,
+            BeforeCommit beforeCommit) {
         this.delegate = delegate;
-        this.ownSnapshots = ownSnapshots;
+        this.snapshots = snapshots;
+        this.restored = restored;
+        this.files = files;
+        this.creation = creation;
+        this.tableCreationMillis = creation.timeMillis();
+        this.progressState = progressState;
+        this.run = run;
         this.tagger = tagger;
-        this.restoredTags = restoredTags;
-        this.anchorState = stateStore.getListState(ANCHOR_STATE);
-        long anchor = NO_ANCHOR;
-        for (Long restored : anchorState.get()) {
-            anchor = restored;
-        }
-        this.restoredAnchor = anchor;
+        this.tagged = tagged;
+        this.beforeCommit = beforeCommit;
     }
 
-    /** Which snapshots of an earlier attempt may be tagged after a restore. */
-    public enum RestoredTags {
-        /** Only those that were committed as the complete cut of a savepoint. */
-        MARKED,
-        /** All: there is one writer of reports, so a cut is always complete. */
-        ANY
+    /** A7: called right before each commit, with everything decoded. */
+    public interface BeforeCommit {
+
+        /**
+         * Looks at what has appeared in the table since the last look.
+         *
+         * @return the snapshots that have appeared
+         * @throws IOException when this committer must not commit any more
+         */
+        List<Snapshot> look(CommitUserSnapshots snapshots) throws IOException;
+
+        /** Looks at nothing, and remembers where the table's newest snapshot is. */
+        static BeforeCommit mark() {
+            return snapshots -> {
+                snapshots.skipToHead();
+                return Collections.emptyList();
+            };
+        }
+    }
+
+    /** Makes a committable out of bytes, when it turns out to be needed. */
+    public interface Decoder {
+
+        ManifestCommittable decode() throws IOException;
     }
 
     // ------------------------------------------------------------------------
     //  Savepoints
     // ------------------------------------------------------------------------
 
+    /** Whether savepoints are tagged at all. */
+    public boolean tagsSavepoints() {
+        return tagger != null;
+    }
+
+    /** The snapshots of the table, as this committer has seen them. */
+    public CommitUserSnapshots snapshots() {
+        return snapshots;
+    }
+
+    /** What was committed before the restore. */
+    public RestoredCommits restored() {
+        return restored;
+    }
+
     /** The checkpoint with this id is a savepoint: tag it when it gets committed. */
     public void savepoint(long savepointId) {
         savepoints.add(savepointId);
     }
 
-    /** Savepoints that are not settled yet, in ascending order. */
+    /** Savepoints that are neither tagged nor given up, in ascending order. */
     public Collection<Long> pendingSavepoints() {
         return Collections.unmodifiableCollection(savepoints);
     }
@@ -133,14 +173,9 @@ public class SavepointTaggingCommitter implements Committer<Committable, Manifes
     /** A1: the savepoint will never complete; a tag that it already has is deleted. */
     public void abort(long savepointId) {
         savepoints.remove(savepointId);
-        Snapshot snapshot = tagged.get(savepointId);
-        if (snapshot == null) {
-            // An earlier attempt may have tagged it.
-            snapshot = ownSnapshots.find(savepointId).orElse(null);
-        }
-        if (snapshot != null) {
-            tagger.deleteTag(savepointId, snapshot);
-            tagged.remove(savepointId);
+        Optional<Snapshot> snapshot = tagged.remove(savepointId);
+        if (tagger != null && snapshot.isPresent()) {
+            tagger.deleteTag(savepointId, snapshot.get());
         }
     }
 
@@ -148,26 +183,11 @@ public class SavepointTaggingCommitter implements Committer<Committable, Manifes
      * T8: everything up to this checkpoint is committed; savepoints up to it that had nothing to
      * commit stay without a tag.
      */
-    public void settle(long checkpointId) {
+    public void dropSavepointsWithoutData(long checkpointId) {
         NavigableSet<Long> empty = savepoints.headSet(checkpointId, true);
         if (!empty.isEmpty()) {
             LOG.info("Nothing was written for the savepoints {}, so they get no tag.", empty);
             empty.clear();
-        }
-    }
-
-    /** A7: somebody else has committed this savepoint; its tag may be missing (T3). */
-    public void committedByAnother(long savepointId) {
-        tagRestored(savepointId);
-    }
-
-    /** Makes up for the tags of savepoints that were committed without this committer. */
-    void tagCommitted() {
-        for (Long savepointId : new ArrayList<>(savepoints)) {
-            Optional<Snapshot> snapshot = findRestored(savepointId);
-            if (snapshot.isPresent()) {
-                tag(savepointId, snapshot);
-            }
         }
     }
 
@@ -206,56 +226,174 @@ public class SavepointTaggingCommitter implements Committer<Committable, Manifes
         int from = 0;
         for (int to = 1; to <= committables.size(); to++) {
             ManifestCommittable last = committables.get(to - 1);
-            if (savepoints.contains(last.identifier())) {
-                last.addProperty(SAVEPOINT_PROPERTY, Boolean.TRUE.toString());
-                ownSnapshots.mark();
+            CommitProperties.stamp(last, run.jobId(), run.runId());
+            boolean savepoint = savepoints.contains(last.identifier());
+            if (savepoint) {
+                CommitProperties.stampSavepoint(last);
+            }
+            if (savepoint || to == committables.size()) {
+                look();
                 delegate.commit(committables.subList(from, to));
-                tag(
-                        last.identifier(),
-                        ownSnapshots.findAfter(ownSnapshots.anchor(), last.identifier()));
+                if (savepoint) {
+                    tagCommitted(last.identifier(), run.runId());
+                }
                 from = to;
             }
         }
-        if (from < committables.size()) {
-            delegate.commit(committables.subList(from, committables.size()));
-        }
     }
 
-    /** Also called with what was committed already: then only a missing tag is made up for. */
+    /**
+     * The operator path's recovery, until {@link #recovered}; later on the base calls this to
+     * commit what it has at the end of input, which is its own affair.
+     */
     @Override
     public int filterAndCommit(
             List<ManifestCommittable> committables,
             boolean checkAppendFiles,
             boolean partitionMarkDoneRecoverFromState)
             throws IOException {
-        int committed = 0;
-        int from = 0;
-        for (int to = 1; to <= committables.size(); to++) {
-            ManifestCommittable last = committables.get(to - 1);
-            boolean savepoint = savepoints.contains(last.identifier());
-            if (savepoint || to == committables.size()) {
-                if (savepoint) {
-                    last.addProperty(SAVEPOINT_PROPERTY, Boolean.TRUE.toString());
-                }
-                committed +=
-                        delegate.filterAndCommit(
-                                committables.subList(from, to),
-                                checkAppendFiles,
-                                partitionMarkDoneRecoverFromState);
-                if (savepoint) {
-                    tagRestored(last.identifier());
-                }
-                from = to;
+        if (!recovering) {
+            for (ManifestCommittable committable : committables) {
+                CommitProperties.stamp(committable, run.jobId(), run.runId());
             }
+            return delegate.filterAndCommit(
+                    committables, checkAppendFiles, partitionMarkDoneRecoverFromState);
+        }
+        int committed = 0;
+        for (ManifestCommittable committable : committables) {
+            boolean now =
+                    recover(
+                            committable.identifier(),
+                            () -> committable,
+                            partitionMarkDoneRecoverFromState);
+            committed += now ? 1 : 0;
         }
         return committed;
     }
 
+    /** The restored state is recovered. */
+    void recovered() {
+        recovering = false;
+    }
+
+    /**
+     * Commits what a restored checkpoint holds under an identifier, unless it is in the table
+     * already, and tags it, unless it is tagged.
+     *
+     * @return whether it was committed now
+     */
+    public boolean recover(
+            long identifier, Decoder committables, boolean partitionMarkDoneRecoverFromState)
+            throws IOException {
+        boolean known = restored.committed(identifier);
+        ManifestCommittable committable = null;
+        if (!known && restored.filesDecide()) {
+            committable = committables.decode();
+            known = restored.committed(identifier, committable.fileCommittables());
+        }
+        if (!known) {
+            committable = committable == null ? committables.decode() : committable;
+            look().forEach(restored::observe);
+            known = restored.committed(identifier);
+        }
+        if (known) {
+            repeatToListeners(
+                    identifier, committable, committables, partitionMarkDoneRecoverFromState);
+            tagRestored(identifier);
+            return false;
+        }
+        commitRestored(committable, partitionMarkDoneRecoverFromState);
+        return true;
+    }
+
+    /** Listeners of the commit may not have been told before the job died; the base does that. */
+    private void repeatToListeners(
+            long identifier,
+            @Nullable ManifestCommittable decoded,
+            Decoder committables,
+            boolean partitionMarkDoneRecoverFromState)
+            throws IOException {
+        if (newestIdentifier() >= identifier) {
+            ManifestCommittable committable = decoded == null ? committables.decode() : decoded;
+            delegate.filterAndCommit(
+                    Collections.singletonList(committable),
+                    true,
+                    partitionMarkDoneRecoverFromState);
+        }
+    }
+
+    private void commitRestored(
+            ManifestCommittable committable, boolean partitionMarkDoneRecoverFromState)
+            throws IOException {
+        String runId = restored.runId().orElse(run.runId());
+        CommitProperties.stamp(committable, run.jobId(), runId);
+        boolean savepoint = savepoints.contains(committable.identifier());
+        if (savepoint) {
+            CommitProperties.stampSavepoint(committable);
+        }
+        List<ManifestCommittable> single = Collections.singletonList(committable);
+        boolean filtered =
+                newestIdentifier() >= committable.identifier()
+                        || delegate.filterAndCommit(single, true, partitionMarkDoneRecoverFromState)
+                                == 0;
+        if (filtered) {
+            // Another course of the job has used this identifier: the base leaves it out.
+            commitUnfiltered(single);
+        }
+        newestIdentifier = committable.identifier();
+        if (savepoint) {
+            tagCommitted(committable.identifier(), runId);
+        }
+    }
+
+    private void commitUnfiltered(List<ManifestCommittable> single) throws IOException {
+        ManifestCommittable committable = single.get(0);
+        Optional<Path> missing = files.missing(committable.fileCommittables());
+        if (missing.isPresent()) {
+            throw new IOException(
+                    String.format(
+                            "The commit with identifier %d cannot be recovered: its file %s does"
+                                    + " not exist any more. The job was restored from a checkpoint"
+                                    + " that is too old; restore a newer one.",
+                            committable.identifier(), missing.get()));
+        }
+        try {
+            delegate.commit(single);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("Interrupted in a commit.", e);
+        }
+    }
+
+    private long newestIdentifier() {
+        if (newestIdentifier == null) {
+            newestIdentifier = snapshots.newestOwnIdentifier();
+        }
+        return newestIdentifier;
+    }
+
     @Override
     public void snapshotState() throws Exception {
-        ownSnapshots.mark();
-        anchorState.update(Collections.singletonList(ownSnapshots.anchor()));
         delegate.snapshotState();
+    }
+
+    /**
+     * Keeps what the checkpoint has to know of the commits before it.
+     *
+     * @param committedUpTo everything up to this identifier is committed and tagged
+     */
+    public void updateProgress(long checkpointId, long committedUpTo) throws Exception {
+        look();
+        progressState.update(
+                Collections.singletonList(
+                        new CommitProgress(
+                                        checkpointId,
+                                        run.runId(),
+                                        committedUpTo,
+                                        tableCreationMillis,
+                                        snapshots.seen(),
+                                        snapshots.newestOwn())
+                                .toBytes()));
     }
 
     @Override
@@ -265,48 +403,58 @@ public class SavepointTaggingCommitter implements Committer<Committable, Manifes
 
     // ------------------------------------------------------------------------
 
+    private List<Snapshot> look() throws IOException {
+        boolean empty = snapshots.seen().equals(SnapshotPosition.START);
+        List<Snapshot> appeared = beforeCommit.look(snapshots);
+        if (empty || snapshots.rolledBack()) {
+            creation.require(tableCreationMillis);
+        }
+        return appeared;
+    }
+
+    /** Tags the savepoints that were committed before this committer was put over the other. */
+    void tagCommittedSavepoints() {
+        for (Long savepointId : new ArrayList<>(savepoints)) {
+            if (restored.snapshot(savepointId).isPresent()) {
+                tagRestored(savepointId);
+            }
+        }
+    }
+
+    /** T10: what was committed since the last look is found, however much others commit. */
+    private void tagCommitted(long savepointId, String runId) {
+        savepoints.remove(savepointId);
+        if (tagger == null) {
+            return;
+        }
+        Optional<Snapshot> snapshot = snapshots.findSinceLook(savepointId, runId);
+        if (snapshot.isPresent()) {
+            tag(savepointId, snapshot.get());
+        } else {
+            tagger.snapshotGone(savepointId);
+        }
+    }
+
     private void tagRestored(long savepointId) {
-        Optional<Snapshot> snapshot = findRestored(savepointId);
-        if (snapshot.isPresent()
-                && restoredTags == RestoredTags.MARKED
-                && !marked(snapshot.get())) {
+        if (tagger == null || !savepoints.remove(savepointId) || tagged.contains(savepointId)) {
+            return;
+        }
+        Optional<Snapshot> snapshot = restored.snapshot(savepointId);
+        if (!snapshot.isPresent()) {
+            tagger.snapshotGone(savepointId);
+        } else if (CommitProperties.holdsCompleteCut(snapshot.get())) {
+            tag(savepointId, snapshot.get());
+        } else {
             LOG.info(
                     "Snapshot {} was committed for checkpoint {} before the restore, but not as the"
                             + " complete cut of a savepoint; it gets no tag.",
                     snapshot.get().id(),
                     savepointId);
-            savepoints.remove(savepointId);
-            return;
         }
-        tag(savepointId, snapshot);
     }
 
-    /** Writers replay for a while what was committed, which lies before the anchor then. */
-    private Optional<Snapshot> findRestored(long savepointId) {
-        if (restoredAnchor == NO_ANCHOR) {
-            return ownSnapshots.find(savepointId);
-        }
-        Optional<Snapshot> snapshot = ownSnapshots.findAfter(restoredAnchor, savepointId);
-        return snapshot.isPresent()
-                ? snapshot
-                : ownSnapshots.findBefore(restoredAnchor, savepointId);
-    }
-
-    private static boolean marked(Snapshot snapshot) {
-        return snapshot.properties() != null
-                && Boolean.parseBoolean(snapshot.properties().get(SAVEPOINT_PROPERTY));
-    }
-
-    private void tag(long savepointId, Optional<Snapshot> snapshot) {
-        if (snapshot.isPresent()) {
-            tagged.put(savepointId, snapshot.get());
-            if (tagged.size() > MAX_TAGGED) {
-                tagged.pollFirstEntry();
-            }
-            tagger.createTag(savepointId, snapshot.get());
-        } else {
-            tagger.snapshotGone(savepointId);
-        }
-        savepoints.remove(savepointId);
+    private void tag(long savepointId, Snapshot snapshot) {
+        tagger.createTag(savepointId, snapshot);
+        tagged.add(savepointId, snapshot);
     }
 }

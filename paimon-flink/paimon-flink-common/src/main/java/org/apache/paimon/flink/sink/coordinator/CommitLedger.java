@@ -12,6 +12,9 @@
 
 package org.apache.paimon.flink.sink.coordinator;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -19,9 +22,8 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
-import java.util.NavigableSet;
 import java.util.TreeMap;
-import java.util.TreeSet;
+import java.util.function.LongPredicate;
 
 /**
  * Which writer subtask reported what, and what of it may be committed and tagged.
@@ -33,13 +35,12 @@ import java.util.TreeSet;
  * <p><b>Who calls it.</b> The coordinator's event loop, and nobody else:
  *
  * <pre>
- *   restoring(c)            the job was restored from checkpoint c
+ *   restoring(c, x)         the job was restored from checkpoint c, committed up to x before
  *   replay(i, ..)           attempt of writer i tells what it found in its state (also: nothing)
  *   recover()               once all replays are in: everything up to c, as batches
  *   triggered(k)            checkpoint or savepoint k is about to be taken
  *   report(i, ..)           writer i has taken checkpoint k
  *   align(k)                checkpoint k completed: everything up to k, as batches
- *   abort(k)                checkpoint or savepoint k will never complete
  *   reset(i, r)             writer i goes back to checkpoint r and will replay
  *   ready(i)                writer i begins to initialise: its replay is to come, unless it had
  *                           finished when r was taken
@@ -51,13 +52,15 @@ import java.util.TreeSet;
  * was not aborted, and no writer was reset to a point before it since.
  *
  * <p><b>Promises.</b> A1 and A2: an abort drops the flag and keeps the files, also of reports that
- * come after it. A3: {@link #reset} breaks every cut newer than the checkpoint, for good. A4:
- * {@link #recover} counts flagged reports. A6: replays of several old subtasks on one new subtask
- * are merged. E2 and E4: a writer that has finished takes part in no later cut. W1: a checkpoint
- * that completes without a report of each writer that took part is a {@link
- * ReportProtocolException}.
+ * come after it. A3: {@link #reset} breaks every cut newer than the checkpoint, for good; its files
+ * are committed with the next identifier. A4: {@link #recover} counts flagged reports. A6: replays
+ * of several old subtasks on one new subtask are merged. E2 and E4: a writer that has finished
+ * takes part in no later cut. W1: a checkpoint that completes without a report of each writer that
+ * took part is a {@link ReportProtocolException}.
  */
 final class CommitLedger {
+
+    private static final Logger LOG = LoggerFactory.getLogger(CommitLedger.class);
 
     private static final int NEVER = -1;
 
@@ -66,8 +69,8 @@ final class CommitLedger {
     /** Reports that are not handed out yet, by checkpoint. */
     private final NavigableMap<Long, Cut> cuts = new TreeMap<>();
 
-    /** Savepoints (and checkpoints) that were aborted since the last cut was handed out. */
-    private final NavigableSet<Long> aborted = new TreeSet<>();
+    /** A1, A2: whether a checkpoint or savepoint was aborted; asked anew each time. */
+    private final LongPredicate aborted;
 
     /** A3: cuts that lost a writer, as ranges: first id to last id, both inclusive; or empty. */
     private final NavigableMap<Long, Long> broken = new TreeMap<>();
@@ -83,6 +86,12 @@ final class CommitLedger {
     /** The checkpoint to recover from; {@link #NEVER} when there is nothing (more) to recover. */
     private long restoring = NEVER;
 
+    /** The checkpoint that this ledger began with; {@link #NEVER} for none. */
+    private long sessionStart = NEVER;
+
+    /** Everything up to here was committed and tagged before the restore. */
+    private long committedBefore = NEVER;
+
     /**
      * How many writers have neither replayed nor finished. Counted, not looked for: it is asked
      * after each event of each of thousands of writers.
@@ -92,7 +101,8 @@ final class CommitLedger {
     /** The watermark handed out last; it never goes back within one ledger. */
     private long watermark = Long.MIN_VALUE;
 
-    CommitLedger(int parallelism) {
+    CommitLedger(int parallelism, LongPredicate aborted) {
+        this.aborted = aborted;
         this.parallelism = parallelism;
         this.writers = new Writer[parallelism];
         this.replaysMissing = parallelism;
@@ -105,9 +115,25 @@ final class CommitLedger {
     //  Restore
     // ------------------------------------------------------------------------
 
-    /** The writers will replay what they find in the state of this checkpoint. */
-    void restoring(long checkpointId) {
+    /**
+     * The writers will replay what they find in the state of this checkpoint.
+     *
+     * @param upTo everything up to here was committed and tagged before
+     */
+    void restoring(long checkpointId, long upTo) {
         restoring = checkpointId;
+        sessionStart = checkpointId;
+        committedBefore = upTo;
+    }
+
+    /**
+     * A4: a replayed report without its files, when those are committed already. It still counts as
+     * its writer's part, and for the watermark.
+     */
+    EncodedReport withoutCommittedFiles(EncodedReport replayed) {
+        return restoring() && replayed.checkpointId() <= committedBefore
+                ? replayed.withoutCommittables()
+                : replayed;
     }
 
     /** Whether replays are still awaited before {@link #recover} may be called. */
@@ -137,7 +163,7 @@ final class CommitLedger {
             throws ReportProtocolException {
         Writer writer = writers[subtask];
         long expected = restoring() ? restoring : writer.resetTo;
-        if (restoredCheckpointId != expected) {
+        if (restoredCheckpointId != expected && !isNew(expected, restoredCheckpointId, reports)) {
             throw new ReportProtocolException(
                     subtask,
                     attempt,
@@ -155,7 +181,7 @@ final class CommitLedger {
                             + " finished: an earlier replay was lost on its way.");
         }
         for (EncodedReport report : reports) {
-            if (report.checkpointId() > restoredCheckpointId) {
+            if (report.checkpointId() > expected) {
                 throw new ReportProtocolException(
                         subtask,
                         attempt,
@@ -168,7 +194,7 @@ final class CommitLedger {
         }
         writer.attempt = attempt;
         writer.replayed = true;
-        writer.lastReported = restoredCheckpointId;
+        writer.lastReported = expected;
         if (restoring()) {
             accountFor(writer, reports, false);
             return;
@@ -180,6 +206,14 @@ final class CommitLedger {
                 cut(report.checkpointId()).put(subtask, attempt, report);
             }
         }
+    }
+
+    /**
+     * R1: whether a writer has no state because its vertex is new in the restored job. Flink names
+     * the checkpoint to its coordinator, but not to its tasks.
+     */
+    private boolean isNew(long expected, long restoredCheckpointId, List<EncodedReport> reports) {
+        return restoredCheckpointId == NEVER && reports.isEmpty() && expected == sessionStart;
     }
 
     /**
@@ -218,19 +252,34 @@ final class CommitLedger {
 
         RestoredCut restoredCheckpoint = restored.get(restoring);
         int participants = restoredCheckpoint == null ? 0 : restoredCheckpoint.reports;
+        if (participants == 0 && !restored.isEmpty()) {
+            LOG.warn(
+                    "Dropping the restored reports for the checkpoints {}: none is for the restored"
+                            + " checkpoint {}, so another build has carried them along unread since"
+                            + " they were committed.",
+                    restored.keySet(),
+                    restoring);
+            restored.clear();
+        }
         List<CommitBatch> batches = new ArrayList<>(restored.size());
+        Deque<CommitBatch.Entry> incomplete = new ArrayDeque<>();
         for (Map.Entry<Long, RestoredCut> entry : restored.entrySet()) {
             long id = entry.getKey();
             RestoredCut cut = entry.getValue();
-            boolean complete =
-                    cut.flagged > 0 && cut.flagged == participants && !aborted.contains(id);
             // A6: who is missing here (its checkpoint was aborted) may have been behind.
             if (cut.reports >= participants) {
                 advanceWatermark(cut.watermark());
             }
-            batches.add(new CommitBatch(id, watermark, complete, cut.entries));
+            incomplete.addAll(cut.entries);
+            if (cut.reports < participants || id <= committedBefore) {
+                // A3: its files are committed with the next identifier.
+                continue;
+            }
+            boolean complete = cut.flagged == participants && !aborted.test(id);
+            batches.add(new CommitBatch(id, watermark, complete, incomplete));
+            incomplete = new ArrayDeque<>();
         }
-        handedOut(restoring);
+        markAligned(restoring);
         restoring = NEVER;
         return batches;
     }
@@ -340,6 +389,7 @@ final class CommitLedger {
         checkAllReported(checkpointId);
 
         List<CommitBatch> batches = new ArrayList<>(1);
+        Deque<CommitBatch.Entry> incomplete = new ArrayDeque<>();
         for (Map.Entry<Long, Cut> entry : cuts.headMap(checkpointId, true).entrySet()) {
             long id = entry.getKey();
             Cut cut = entry.getValue();
@@ -347,10 +397,21 @@ final class CommitLedger {
                 // E1: not even a forced snapshot, whose identifier a restored job would use again.
                 continue;
             }
+            boolean everybody = id == checkpointId || reportedByAll(id, cut);
+            boolean savepoint = everybody && isSavepoint(id, cut);
             advanceWatermark(alignedWatermark(id, cut));
-            batches.add(new CommitBatch(id, watermark, complete(id, cut), cut.entries()));
+            incomplete.addAll(cut.entries());
+            if (everybody) {
+                batches.add(new CommitBatch(id, watermark, savepoint, incomplete));
+                incomplete = new ArrayDeque<>();
+            }
+            // A3: else its files are committed with the next identifier, for no snapshot may carry
+            // this one without all of its content.
         }
-        handedOut(checkpointId);
+        if (!incomplete.isEmpty()) {
+            batches.add(new CommitBatch(checkpointId, watermark, false, incomplete));
+        }
+        markAligned(checkpointId);
         return batches;
     }
 
@@ -384,32 +445,37 @@ final class CommitLedger {
         }
     }
 
-    private boolean complete(long savepointId, Cut cut) {
-        if (!cut.flagged() || aborted.contains(savepointId) || broken(savepointId)) {
+    /** Whether each writer that took part has reported, and none was reset to a point before. */
+    private boolean reportedByAll(long checkpointId, Cut cut) {
+        if (broken(checkpointId)) {
             return false;
         }
         for (int subtask = 0; subtask < parallelism; subtask++) {
-            EncodedReport report = cut.reports[subtask];
-            if (report == null
-                    ? !writers[subtask].finishedBefore(savepointId)
-                    : !report.savepoint()) {
+            if (cut.reports[subtask] == null && !writers[subtask].finishedBefore(checkpointId)) {
                 return false;
             }
         }
         return true;
     }
 
-    /** A1 and A2: whatever was or will be reported for this id is no savepoint. */
-    void abort(long checkpointId) {
-        aborted.add(checkpointId);
+    private boolean isSavepoint(long checkpointId, Cut cut) {
+        if (!cut.flagged() || aborted.test(checkpointId) || broken(checkpointId)) {
+            return false;
+        }
+        for (EncodedReport report : cut.reports) {
+            if (report != null && !report.savepoint()) {
+                return false;
+            }
+        }
+        return true;
     }
 
-    /** Whether the cut of this checkpoint was handed out to be committed, or is being recovered. */
-    boolean handedOutOrRestoring(long checkpointId) {
+    /** Whether the cut of this checkpoint was given out to be committed, or is being recovered. */
+    boolean alignedOrRestoring(long checkpointId) {
         return checkpointId <= Math.max(lastAligned, restoring);
     }
 
-    /** Highest checkpoint that was handed out; -1 before the first. */
+    /** Highest checkpoint that was aligned; -1 before the first. */
     long lastAligned() {
         return lastAligned;
     }
@@ -460,10 +526,9 @@ final class CommitLedger {
         return false;
     }
 
-    private void handedOut(long checkpointId) {
+    private void markAligned(long checkpointId) {
         lastAligned = checkpointId;
         cuts.headMap(checkpointId, true).clear();
-        aborted.headSet(checkpointId, true).clear();
         broken.values().removeIf(last -> last <= checkpointId);
     }
 

@@ -20,13 +20,16 @@ import org.slf4j.LoggerFactory;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 
 /**
  * A7: at most one event loop of this process commits for a commit user into a table.
  *
- * <p>A coordinator takes the lease on its own loop before its first look at the table. While the
- * loop of a predecessor still lives, of the same JobMaster or of an earlier one, it waits, however
- * long that takes, and says so. There is nothing to give back: a dead loop holds nothing.
+ * <p>A coordinator acquires the lock on its own loop before its first look at the table. While the
+ * loop of a predecessor that is closing still runs, of the same JobMaster or of an earlier one, it
+ * waits, however long that takes, and says so. A holder that is not closing belongs to another
+ * running job: then it fails. Closing is noticed a moment after a job has ended, so that much time
+ * is left to the holder.
  */
 final class CommitUserLease {
 
@@ -34,41 +37,75 @@ final class CommitUserLease {
 
     private static final Duration REPORT_INTERVAL = Duration.ofSeconds(5);
 
-    private static final Map<String, EventLoop> HOLDERS = new ConcurrentHashMap<>();
+    private static final Map<String, Holder> HOLDERS = new ConcurrentHashMap<>();
 
     private CommitUserLease() {}
 
     /**
      * @param table where the table lies
+     * @param closing whether the loop's coordinator is being closed
      * @throws InterruptedException when the waiting loop is itself closed
+     * @throws IllegalStateException when another running job commits as the same commit user
      */
-    static void acquire(String table, String commitUser, EventLoop loop)
+    static void acquire(String table, String commitUser, EventLoop loop, BooleanSupplier closing)
             throws InterruptedException {
         String key = table + '#' + commitUser;
+        Holder newcomer = new Holder(loop, closing);
         while (true) {
-            EventLoop holder =
+            Holder holder =
                     HOLDERS.compute(
                             key,
                             (ignored, current) ->
-                                    current == null || current.terminated() ? loop : current);
-            if (holder == loop) {
-                HOLDERS.values().removeIf(other -> other != loop && other.terminated());
+                                    current == null || current.loop.terminated()
+                                            ? newcomer
+                                            : current);
+            if (holder == newcomer) {
                 return;
             }
             LOG.info(
-                    "Waiting for {} to end, which commits as {} to {}.", holder, commitUser, table);
-            holder.awaitTermination(
-                    REPORT_INTERVAL,
-                    waited ->
-                            LOG.warn(
-                                    "Still waiting for {} to end, after {} s: it commits as {} to"
-                                            + " {}, and there must never be two. Nothing is"
-                                            + " committed meanwhile. Thread dumps show what it"
-                                            + " waits for.",
-                                    holder,
-                                    waited.getSeconds(),
-                                    commitUser,
-                                    table));
+                    "Waiting for {} to end, which commits as {} to {}.",
+                    holder.loop,
+                    commitUser,
+                    table);
+            holder.loop.awaitTermination(
+                    REPORT_INTERVAL, waited -> holder.stillRuns(waited, table, commitUser));
+        }
+    }
+
+    /** Gives the lock back once the loop has ended: a dead loop must not be kept in memory. */
+    static void release(EventLoop loop) {
+        HOLDERS.values().removeIf(holder -> holder.loop == loop);
+    }
+
+    /** Who has the lock. */
+    private static final class Holder {
+
+        private final EventLoop loop;
+        private final BooleanSupplier closing;
+
+        private Holder(EventLoop loop, BooleanSupplier closing) {
+            this.loop = loop;
+            this.closing = closing;
+        }
+
+        private void stillRuns(Duration waited, String table, String commitUser) {
+            if (!closing.getAsBoolean()) {
+                throw new IllegalStateException(
+                        String.format(
+                                "%s of another running job commits as %s to %s: two jobs were"
+                                        + " started from one savepoint. Stop one of them, or give"
+                                        + " one another sink.operator-uid.suffix, which starts it"
+                                        + " with a commit user of its own.",
+                                loop, commitUser, table));
+            }
+            LOG.warn(
+                    "Still waiting for {} to end, after {} s: it commits as {} to {}, and there"
+                            + " must never be two. Nothing is committed meanwhile. Thread dumps"
+                            + " show what it waits for.",
+                    loop,
+                    waited.getSeconds(),
+                    commitUser,
+                    table);
         }
     }
 }

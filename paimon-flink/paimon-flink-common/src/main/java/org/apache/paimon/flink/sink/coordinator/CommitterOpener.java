@@ -12,6 +12,7 @@
 
 package org.apache.paimon.flink.sink.coordinator;
 
+import org.apache.paimon.flink.sink.CommitRun;
 import org.apache.paimon.flink.sink.Committer;
 
 import java.util.function.BooleanSupplier;
@@ -25,7 +26,14 @@ interface CommitterOpener {
     /**
      * Called on the coordinator's event loop.
      *
+     * @param restoredCheckpointId the checkpoint that the job is restored from, -1 for none
      * @param cancelled whether no further side effect may be started
      */
-    SnapshotCommitter open(Committer.Context context, BooleanSupplier cancelled) throws Exception;
+    SnapshotCommitter open(
+            Committer.Context context,
+            CommitRun run,
+            JobMasterMemory memory,
+            long restoredCheckpointId,
+            BooleanSupplier cancelled)
+            throws Exception;
 }

@@ -12,6 +12,7 @@
 
 package org.apache.paimon.flink.sink.coordinator;
 
+import org.apache.paimon.flink.sink.CommitRun;
 import org.apache.paimon.flink.sink.Committer;
 import org.apache.paimon.flink.sink.state.CoordinatorState;
 import org.apache.paimon.flink.sink.state.CoordinatorStateSerializer;
@@ -34,9 +35,9 @@ import javax.annotation.Nullable;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
@@ -90,10 +91,8 @@ public class CommittingWriteOperatorCoordinator
     private final Duration closeDeadline;
     private final EventLoop loop;
 
-    private final Collection<Long> abortedSavepoints;
-
-    /** Aborts that no life has carried out yet; shared with the main thread and the other lives. */
-    private Set<Long> unsettledAborts = ConcurrentHashMap.newKeySet();
+    private final CommitRun run;
+    private final JobMasterMemory memory;
 
     /** Checkpoints to acknowledge once the restore is recovered. */
     private final NavigableMap<Long, CompletableFuture<byte[]>> deferredCheckpoints =
@@ -129,7 +128,7 @@ public class CommittingWriteOperatorCoordinator
     private volatile boolean closing;
 
     /**
-     * @param abortedSavepoints what earlier lives in this process were told to withdraw
+     * @param memory what outlives this coordinator within the JobMaster
      */
     CommittingWriteOperatorCoordinator(
             Context context,
@@ -137,26 +136,20 @@ public class CommittingWriteOperatorCoordinator
             String initialCommitUser,
             Duration closeDeadline,
             Function<EventLoop.FailureHandler, EventLoop> loopFactory,
-            Collection<Long> abortedSavepoints) {
+            CommitRun run,
+            JobMasterMemory memory) {
         this.context = context;
         this.committerOpener = committerOpener;
         this.initialCommitUser = initialCommitUser;
         this.closeDeadline = closeDeadline;
-        this.abortedSavepoints = abortedSavepoints;
+        this.run = run;
+        this.memory = memory;
         this.loop = loopFactory.apply(this::fail);
     }
 
     // ------------------------------------------------------------------------
     //  Life cycle
     // ------------------------------------------------------------------------
-
-    /**
-     * A1: an abort that reached an earlier life too late, because it had failed or was closed, is
-     * made up for by this one. Called before {@link #start}.
-     */
-    void takeOver(Set<Long> abortsOfEarlierLives) {
-        unsettledAborts = abortsOfEarlierLives;
-    }
 
     /** Called at most once, before {@link #start}. */
     @Override
@@ -172,9 +165,8 @@ public class CommittingWriteOperatorCoordinator
     }
 
     private void open() throws Exception {
-        ledger = new CommitLedger(context.currentParallelism());
+        ledger = new CommitLedger(context.currentParallelism(), memory.aborted()::contains);
         receiver = new ReportReceiver(context.currentParallelism(), ledger);
-        abortedSavepoints.forEach(ledger::abort);
         boolean restored = restoredState != null;
         if (restored) {
             CoordinatorState coordinatorState = readState(restoredCheckpointId, restoredState);
@@ -185,7 +177,7 @@ public class CommittingWriteOperatorCoordinator
             commitUser = initialCommitUser;
             stateStore = new MemoryBackendStateStore();
         }
-        CommitUserLease.acquire(committerOpener.table(), commitUser, loop);
+        CommitUserLease.acquire(committerOpener.table(), commitUser, loop, () -> closing);
         committer =
                 committerOpener.open(
                         Committer.createContext(
@@ -196,25 +188,28 @@ public class CommittingWriteOperatorCoordinator
                                 stateStore,
                                 1,
                                 0),
+                        run,
+                        memory,
+                        restoredCheckpointId,
                         loop::cancelled);
-        if (!restored) {
-            committer.startAfresh();
+        committer.start(restoredCheckpointId);
+        for (Long aborted : memory.aborted().notCarriedOut()) {
+            committer.abort(aborted);
+            memory.aborted().carriedOut(aborted);
         }
         if (restoredCheckpointId == NO_CHECKPOINT) {
             become(State.RUNNING);
             return;
         }
         LOG.info(
-                "Restoring from checkpoint {} as commit user {}. A savepoint that was taken later"
-                        + " than that and not yet committed is neither committed nor tagged by this"
-                        + " job; a job restored from the savepoint itself does both.",
+                "Restoring from checkpoint {} as commit user {}, run {} of job {}. A savepoint that"
+                        + " was taken later than that and not yet committed is neither committed nor"
+                        + " tagged by this job; a job restored from the savepoint itself does both.",
                 restoredCheckpointId,
-                commitUser);
-        ledger.restoring(restoredCheckpointId);
-        for (Long aborted : unsettledAborts) {
-            committer.abort(aborted);
-            unsettledAborts.remove(aborted);
-        }
+                commitUser,
+                run.runId(),
+                run.jobId());
+        ledger.restoring(restoredCheckpointId, committer.committedUpTo());
         become(State.RESTORING);
     }
 
@@ -238,6 +233,7 @@ public class CommittingWriteOperatorCoordinator
         state = State.CLOSED;
         FlinkException closed = closed();
         unanswered.forEach(answer -> answer.completeExceptionally(closed));
+        CommitUserLease.release(loop);
         if (committer != null) {
             committer.close();
         }
@@ -298,8 +294,9 @@ public class CommittingWriteOperatorCoordinator
         committer.recover(restoredCheckpointId, ledger.recover());
         become(State.RUNNING);
         settled(restoredCheckpointId);
-        for (CompletableFuture<byte[]> checkpoint : deferredCheckpoints.values()) {
-            acknowledge(checkpoint);
+        for (Map.Entry<Long, CompletableFuture<byte[]>> checkpoint :
+                deferredCheckpoints.entrySet()) {
+            acknowledge(checkpoint.getKey(), checkpoint.getValue());
         }
         deferredCheckpoints.clear();
     }
@@ -325,7 +322,7 @@ public class CommittingWriteOperatorCoordinator
                             recoverIfReplayed();
                             if (state == State.RUNNING
                                     && deferredCheckpoints.remove(checkpointId) != null) {
-                                acknowledge(result);
+                                acknowledge(checkpointId, result);
                             }
                         });
         if (!queued) {
@@ -333,8 +330,9 @@ public class CommittingWriteOperatorCoordinator
         }
     }
 
-    private void acknowledge(CompletableFuture<byte[]> checkpoint) throws Exception {
-        committer.snapshotState();
+    private void acknowledge(long checkpointId, CompletableFuture<byte[]> checkpoint)
+            throws Exception {
+        committer.snapshotState(checkpointId, ledger.lastAligned());
         checkpoint.complete(
                 SimpleVersionedSerialization.writeVersionAndSerialize(
                         STATE_SERIALIZER,
@@ -346,6 +344,10 @@ public class CommittingWriteOperatorCoordinator
         run(
                 "checkpoint " + checkpointId + " complete",
                 () -> {
+                    if (state == State.RESTORING && checkpointId <= restoredCheckpointId) {
+                        // Not committed yet, as far as is known here: the recovery does that.
+                        return;
+                    }
                     List<CommitBatch> batches = ledger.align(checkpointId);
                     committer.commit(checkpointId, batches);
                     settled(checkpointId);
@@ -357,11 +359,10 @@ public class CommittingWriteOperatorCoordinator
         run(
                 "checkpoint " + checkpointId + " aborted",
                 () -> {
-                    ledger.abort(checkpointId);
-                    if (ledger.handedOutOrRestoring(checkpointId)) {
+                    if (ledger.alignedOrRestoring(checkpointId)) {
                         committer.abort(checkpointId);
                     }
-                    unsettledAborts.remove(checkpointId);
+                    memory.aborted().carriedOut(checkpointId);
                 });
     }
 

@@ -12,6 +12,7 @@
 
 package org.apache.paimon.flink.sink.coordinator;
 
+import org.apache.paimon.flink.sink.CommitRun;
 import org.apache.paimon.flink.sink.Committable;
 import org.apache.paimon.flink.sink.Committer;
 import org.apache.paimon.manifest.ManifestCommittable;
@@ -31,13 +32,10 @@ import org.slf4j.LoggerFactory;
 import javax.annotation.Nullable;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.LinkedHashSet;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /**
  * The coordinator that Flink sees: one {@link CommittingWriteOperatorCoordinator} after the other,
@@ -60,44 +58,46 @@ public final class CoordinatorSuccession
 
     private static final Logger LOG = LoggerFactory.getLogger(CoordinatorSuccession.class);
 
-    /** More aborts than this within the life of one JobManager forget the oldest. */
-    private static final int MAX_REMEMBERED_ABORTS = 1_024;
-
-    private final Lives lives;
+    private final Attempts attempts;
+    private final Supplier<JobMasterMemory> memories;
 
     /** Runs what waits for a predecessor's end; must not run it on the caller's thread. */
     private final Executor closers;
 
-    /** Ids of the newest aborted checkpoints and savepoints, oldest first. */
-    private final Set<Long> aborted = new LinkedHashSet<>();
+    /** Known from {@link #start} on. */
+    private JobMasterMemory memory;
 
-    /** Those of them that no life has carried out yet: its tag may still be there. */
-    private final Set<Long> unsettled = ConcurrentHashMap.newKeySet();
-
+    /** Null before {@link #start}. */
     private CommittingWriteOperatorCoordinator current;
-    private boolean started;
+
+    /** What was to be restored before {@link #start}. */
+    private Consumer<CommittingWriteOperatorCoordinator> restore = attempt -> {};
+
     private boolean closed;
 
-    CoordinatorSuccession(Lives lives) {
-        this(lives, CoordinatorSuccession::onThreadOfItsOwn);
+    CoordinatorSuccession(Attempts attempts, Supplier<JobMasterMemory> memories) {
+        this(attempts, memories, CoordinatorSuccession::onThreadOfItsOwn);
     }
 
-    CoordinatorSuccession(Lives lives, Executor closers) {
-        this.lives = lives;
+    /**
+     * @param memories finds the memory of the JobMaster; asked when this is started
+     */
+    CoordinatorSuccession(Attempts attempts, Supplier<JobMasterMemory> memories, Executor closers) {
+        this.attempts = attempts;
+        this.memories = memories;
         this.closers = closers;
-        this.current = begin();
     }
 
     /** Makes the next coordinator. */
-    interface Lives {
+    interface Attempts {
 
-        CommittingWriteOperatorCoordinator begin(Collection<Long> abortedSavepoints);
+        CommittingWriteOperatorCoordinator create(JobMasterMemory memory);
     }
 
     @Override
     public void start() {
-        started = true;
-        current.start();
+        memory = memories.get();
+        begin();
     }
 
     @Override
@@ -105,29 +105,28 @@ public final class CoordinatorSuccession
         if (closed) {
             return;
         }
-        if (!started) {
-            current.resetToCheckpoint(checkpointId, checkpointData);
+        restore = attempt -> attempt.resetToCheckpoint(checkpointId, checkpointData);
+        if (current == null) {
             return;
         }
         LOG.info("Resetting to checkpoint {}.", checkpointId);
         closeInBackground(current);
-        current = begin();
-        current.resetToCheckpoint(checkpointId, checkpointData);
-        current.start();
+        begin();
     }
 
     @Override
     public void close() {
-        if (!closed) {
-            closed = true;
+        if (!closed && current != null) {
             closeInBackground(current);
         }
+        closed = true;
     }
 
-    private CommittingWriteOperatorCoordinator begin() {
-        CommittingWriteOperatorCoordinator life = lives.begin(new ArrayList<>(aborted));
-        life.takeOver(unsettled);
-        return life;
+    private void begin() {
+        current = attempts.create(memory);
+        restore.accept(current);
+        restore = attempt -> {};
+        current.start();
     }
 
     private void closeInBackground(CommittingWriteOperatorCoordinator predecessor) {
@@ -154,13 +153,7 @@ public final class CoordinatorSuccession
 
     @Override
     public void notifyCheckpointAborted(long checkpointId) {
-        aborted.add(checkpointId);
-        unsettled.add(checkpointId);
-        if (aborted.size() > MAX_REMEMBERED_ABORTS) {
-            Long oldest = aborted.iterator().next();
-            aborted.remove(oldest);
-            unsettled.remove(oldest);
-        }
+        memory.aborted().add(checkpointId);
         current.notifyCheckpointAborted(checkpointId);
     }
 
@@ -228,8 +221,9 @@ public final class CoordinatorSuccession
 
         @Override
         public OperatorCoordinator create(Context context) {
+            CommitRun run = CommitRun.begin(context.getJobID().toHexString());
             return new CoordinatorSuccession(
-                    aborted ->
+                    memory ->
                             new CommittingWriteOperatorCoordinator(
                                     context,
                                     committerOpener,
@@ -240,7 +234,9 @@ public final class CoordinatorSuccession
                                                     "paimon-committer-" + operatorId,
                                                     context.getUserCodeClassloader(),
                                                     onFailure),
-                                    aborted));
+                                    run,
+                                    memory),
+                    () -> JobMasterMemory.of(context, committerOpener.table()));
         }
     }
 }

@@ -30,6 +30,8 @@ import java.nio.ByteBuffer;
  */
 public final class EncodedReport {
 
+    private static final byte[] NO_BYTES = new byte[0];
+
     private final int version;
     private final byte[] serialized;
 
@@ -50,6 +52,16 @@ public final class EncodedReport {
                 CheckpointCommittablesSerializer.committableCount(version, serialized);
         this.idle = CheckpointCommittablesSerializer.idle(version, serialized);
         this.savepoint = CheckpointCommittablesSerializer.savepoint(version, serialized);
+    }
+
+    private EncodedReport(EncodedReport full) {
+        this.version = full.version;
+        this.serialized = NO_BYTES;
+        this.checkpointId = full.checkpointId;
+        this.watermark = full.watermark;
+        this.committableCount = 0;
+        this.idle = full.idle;
+        this.savepoint = full.savepoint;
     }
 
     /**
@@ -138,6 +150,11 @@ public final class EncodedReport {
 
     public int committableCount() {
         return committableCount;
+    }
+
+    /** A4: the same report without its committables, which are committed already. */
+    EncodedReport withoutCommittables() {
+        return new EncodedReport(this);
     }
 
     /** A1: the same report for a savepoint that was withdrawn. */

@@ -184,7 +184,7 @@ final class ReportReceiver {
             if (!event.endOfReplay()) {
                 EncodedReport report = assemble(event);
                 if (report != null) {
-                    replay.add(report);
+                    replay.add(ledger.withoutCommittedFiles(report));
                 }
                 return;
             }

@@ -12,21 +12,25 @@
 
 package org.apache.paimon.flink.sink.coordinator;
 
+import org.apache.paimon.Snapshot;
+import org.apache.paimon.flink.sink.CommitRun;
 import org.apache.paimon.flink.sink.Committable;
-import org.apache.paimon.flink.sink.Committer;
 import org.apache.paimon.flink.sink.SavepointTaggingCommitter;
 import org.apache.paimon.manifest.ManifestCommittable;
-import org.apache.paimon.tag.OwnSnapshots;
+import org.apache.paimon.tag.CommitProgress;
+import org.apache.paimon.tag.CommitProperties;
+import org.apache.paimon.tag.CommitUserSnapshots;
+import org.apache.paimon.tag.OwnSnapshot;
+import org.apache.paimon.tag.RestoredCommits;
+import org.apache.paimon.tag.SnapshotPosition;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import javax.annotation.Nullable;
-
 import java.io.IOException;
 import java.util.Collections;
 import java.util.List;
-import java.util.OptionalLong;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.function.BooleanSupplier;
 
@@ -37,9 +41,9 @@ import java.util.function.BooleanSupplier;
  *
  * <p><b>Promises.</b> T3: one identifier is committed after the other, and a savepoint's tag is
  * created before the next one. T8: what is empty makes no snapshot, unless the table forces one.
- * A7: before each commit it looks whether it was cancelled, and whether its commit user has
- * meanwhile committed this or a later identifier by another hand. W3: a report that cannot be
- * decoded names subtask, attempt and checkpoint.
+ * A7: right before each commit, with everything decoded, it looks whether it was cancelled, and
+ * whether somebody else commits as the same commit user. W3: a report that cannot be decoded names
+ * subtask, attempt and checkpoint.
  *
  * <p><b>Recovery.</b> {@link #recover} is given what was restored, committed or not, and does only
  * what is missing; any number of times.
@@ -48,64 +52,134 @@ public final class SnapshotCommitter implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotCommitter.class);
 
-    private final Committer<Committable, ManifestCommittable> committer;
-    @Nullable private final SavepointTaggingCommitter tagging;
-    private final OwnSnapshots ownSnapshots;
+    private final SavepointTaggingCommitter committer;
+    private final CommitRun run;
+    private final ForeignCommits foreignCommits;
     private final CheckpointCommittablesSerializer serializer;
     private final boolean partitionMarkDoneRecoverFromState;
     private final BooleanSupplier cancelled;
 
-    /** Identifier of this commit user's newest snapshot, as far as this committer knows. */
-    private long lastCommitted = Long.MIN_VALUE;
-
     /**
-     * @param committer a {@link SavepointTaggingCommitter} when savepoints are to be tagged
      * @param cancelled whether no further side effect may be started
      */
     public SnapshotCommitter(
-            Committer<Committable, ManifestCommittable> committer,
-            OwnSnapshots ownSnapshots,
+            SavepointTaggingCommitter committer,
+            CommitRun run,
+            ForeignCommits foreignCommits,
             CheckpointCommittablesSerializer serializer,
             boolean partitionMarkDoneRecoverFromState,
             BooleanSupplier cancelled) {
         this.committer = committer;
-        this.tagging =
-                committer instanceof SavepointTaggingCommitter
-                        ? (SavepointTaggingCommitter) committer
-                        : null;
-        this.ownSnapshots = ownSnapshots;
+        this.run = run;
+        this.foreignCommits = foreignCommits;
         this.serializer = serializer;
         this.partitionMarkDoneRecoverFromState = partitionMarkDoneRecoverFromState;
         this.cancelled = cancelled;
     }
 
-    /** There is nothing to recover: what the table holds so far is of no concern. */
-    void startAfresh() {
-        ownSnapshots.ignoreExisting();
+    /** A7: what to look at right before each commit. */
+    static SavepointTaggingCommitter.BeforeCommit unlessCancelled(
+            ForeignCommits foreignCommits, BooleanSupplier cancelled) {
+        return snapshots -> {
+            if (cancelled.getAsBoolean()) {
+                throw new CancellationException("This coordinator was closed.");
+            }
+            return foreignCommits.look(snapshots);
+        };
+    }
+
+    /**
+     * Looks at the table before anything is committed to it.
+     *
+     * @param restoredCheckpointId the checkpoint that the job is restored from, -1 for none
+     * @throws IllegalStateException R2: when the table was rolled back further than the checkpoint,
+     *     at the first start within this JobMaster
+     * @throws ForeignCommitException A7
+     */
+    void start(long restoredCheckpointId) throws IOException {
+        RestoredCommits restored = committer.restored();
+        CommitUserSnapshots snapshots = committer.snapshots();
+        // Before the table is read: what appears from now on is seen by the looks.
+        SnapshotPosition head = snapshots.head();
+        if (restored.progress().isPresent()) {
+            Optional<String> lost = restored.lostHistory();
+            if (lost.isPresent()) {
+                refuseOrWarn(restored.progress().get(), lost.get());
+                restored.ignoreProgress();
+            }
+        }
+        OwnSnapshot newestOwn =
+                restored.progress()
+                        .map(
+                                progress ->
+                                        restored.newest()
+                                                .map(OwnSnapshot::of)
+                                                .orElse(progress.newestOwn()))
+                        .orElse(null);
+        boolean first = !foreignCommits.started();
+        snapshots.lookFrom(foreignCommits.start(head), newestOwn);
+        foreignCommits.allow(run, restored.runId().orElse(null), restoredCheckpointId);
+        foreignCommits.look(snapshots).forEach(restored::observe);
+        if (first && restoredCheckpointId >= 0) {
+            warnOfLaterCommits(restored, restoredCheckpointId);
+        }
+    }
+
+    private void refuseOrWarn(CommitProgress progress, String lost) {
+        if (foreignCommits.started()) {
+            LOG.warn(
+                    "Checkpoint {} knows {} as the newest of this job, but {}: the table was rolled"
+                            + " back while the job was running. Rows are missing that nobody writes"
+                            + " again.",
+                    progress.checkpointId(),
+                    progress.newestOwn(),
+                    lost);
+            return;
+        }
+        throw new IllegalStateException(
+                String.format(
+                        "Checkpoint %d knows %s as the newest of this job, but %s: the table was"
+                                + " rolled back further than the checkpoint, or is another table."
+                                + " Rows would be missing that nobody writes again. Restore the"
+                                + " savepoint that the table was rolled back to, or an older one; or"
+                                + " give the sink another sink.operator-uid.suffix, which starts it"
+                                + " afresh.",
+                        progress.checkpointId(), progress.newestOwn(), lost));
+    }
+
+    /** A7: what was in the table at the first start is history. */
+    private static void warnOfLaterCommits(RestoredCommits restored, long restoredCheckpointId) {
+        Optional<Snapshot> later = restored.laterThan(restoredCheckpointId);
+        later.ifPresent(
+                snapshot ->
+                        LOG.warn(
+                                "The table holds commits of this job that are later than the"
+                                        + " restored checkpoint {}, up to checkpoint {} in snapshot"
+                                        + " {} (run {}). What the sources emit again is written"
+                                        + " again: roll the table back to the tag of the savepoint"
+                                        + " before restoring from it.",
+                                restoredCheckpointId,
+                                snapshot.commitIdentifier(),
+                                snapshot.id(),
+                                CommitProperties.runId(snapshot)));
+    }
+
+    /** A4: everything up to this checkpoint was committed and tagged before the restore. */
+    long committedUpTo() {
+        return committer.restored().progress().map(CommitProgress::committedUpTo).orElse(-1L);
     }
 
     /** Commits the batches of a checkpoint that completed. */
     void commit(long completedCheckpointId, List<CommitBatch> batches)
             throws IOException, InterruptedException {
         for (CommitBatch batch : batches) {
-            boolean completed = batch.checkpointId() == completedCheckpointId;
-            if (!makesSnapshot(batch, completed)) {
+            if (!makesSnapshot(batch, batch.checkpointId() == completedCheckpointId)) {
                 continue;
             }
             checkNotCancelled(batch);
-            boolean tagged = tagging != null && batch.completeSavepoint();
-            if (committedByAnother(batch)) {
-                if (tagged) {
-                    tagging.committedByAnother(batch.checkpointId());
-                }
-                continue;
-            }
-            if (tagged) {
-                tagging.savepoint(batch.checkpointId());
-            }
+            expectSavepoint(batch);
             LOG.info("Committing {}.", batch);
             committer.commit(Collections.singletonList(toManifestCommittable(batch)));
-            lastCommitted = batch.checkpointId();
         }
     }
 
@@ -116,32 +190,34 @@ public final class SnapshotCommitter implements AutoCloseable {
                 continue;
             }
             checkNotCancelled(batch);
-            if (tagging != null && batch.completeSavepoint()) {
-                tagging.savepoint(batch.checkpointId());
-            }
-            long checkpointId = batch.checkpointId();
-            int committed =
-                    committer.filterAndCommit(
-                            Collections.singletonList(toManifestCommittable(batch)),
-                            true,
+            expectSavepoint(batch);
+            boolean committed =
+                    committer.recover(
+                            batch.checkpointId(),
+                            () -> toManifestCommittable(batch),
                             partitionMarkDoneRecoverFromState);
             LOG.info(
                     "Restored checkpoint {}: {} for checkpoint {}.",
                     restoredCheckpointId,
-                    committed == 0 ? "was committed before" : "committed now",
-                    checkpointId);
+                    committed ? "committed now" : "was committed before",
+                    batch.checkpointId());
         }
-        rememberLatest(restoredCheckpointId);
+    }
+
+    private void expectSavepoint(CommitBatch batch) {
+        if (batch.completeSavepoint()) {
+            committer.savepoint(batch.checkpointId());
+        }
     }
 
     /** A1: deletes the tag that an aborted savepoint already has. */
     void abort(long savepointId) {
-        if (tagging != null) {
-            tagging.abort(savepointId);
-        }
+        committer.abort(savepointId);
     }
 
-    void snapshotState() throws Exception {
+    /** Everything up to the given checkpoint is committed and tagged. */
+    void snapshotState(long checkpointId, long committedUpTo) throws Exception {
+        committer.updateProgress(checkpointId, committedUpTo);
         committer.snapshotState();
     }
 
@@ -155,47 +231,14 @@ public final class SnapshotCommitter implements AutoCloseable {
     private boolean makesSnapshot(CommitBatch batch, boolean completed) {
         return !batch.isEmpty()
                 || (committer.forceCreatingSnapshot()
-                        && (completed || (tagging != null && batch.completeSavepoint())));
+                        && (completed
+                                || (committer.tagsSavepoints() && batch.completeSavepoint())));
     }
 
     private void checkNotCancelled(CommitBatch batch) {
         if (cancelled.getAsBoolean()) {
             throw new CancellationException(
                     "This coordinator was closed; its successor commits " + batch + ".");
-        }
-    }
-
-    /** A7: only what appeared since this committer's own last commit is by another hand. */
-    private boolean committedByAnother(CommitBatch batch) {
-        OptionalLong latest = ownSnapshots.latestIdentifier();
-        if (!latest.isPresent()
-                || latest.getAsLong() == lastCommitted
-                || latest.getAsLong() < batch.checkpointId()) {
-            return false;
-        }
-        LOG.warn(
-                "Not committing {}: this job's commit user has committed identifier {} meanwhile,"
-                        + " and not by this coordinator. Another JobManager must have taken over;"
-                        + " this one should be gone.",
-                batch,
-                latest.getAsLong());
-        return true;
-    }
-
-    private void rememberLatest(long restoredCheckpointId) {
-        OptionalLong latest = ownSnapshots.latestIdentifier();
-        if (!latest.isPresent()) {
-            return;
-        }
-        lastCommitted = latest.getAsLong();
-        if (lastCommitted > restoredCheckpointId) {
-            LOG.warn(
-                    "The table holds commits of this job up to checkpoint {}, later than the"
-                            + " restored checkpoint {}. What the sources emit again is written"
-                            + " again: roll the table back to the tag of the savepoint before"
-                            + " restoring from it.",
-                    lastCommitted,
-                    restoredCheckpointId);
         }
     }
 

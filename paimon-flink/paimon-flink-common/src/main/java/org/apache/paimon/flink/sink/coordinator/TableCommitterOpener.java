@@ -13,16 +13,15 @@
 package org.apache.paimon.flink.sink.coordinator;
 
 import org.apache.paimon.flink.FlinkConnectorOptions;
+import org.apache.paimon.flink.sink.CommitRun;
 import org.apache.paimon.flink.sink.Committable;
 import org.apache.paimon.flink.sink.CommittableSerializer;
 import org.apache.paimon.flink.sink.Committer;
-import org.apache.paimon.flink.sink.SavepointTaggingCommitter;
+import org.apache.paimon.flink.sink.SavepointTaggingCommitterFactory;
 import org.apache.paimon.manifest.ManifestCommittable;
 import org.apache.paimon.options.Options;
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.table.sink.CommitMessageSerializer;
-import org.apache.paimon.tag.OwnSnapshots;
-import org.apache.paimon.tag.SavepointTagger;
 
 import java.io.Serializable;
 import java.util.function.BooleanSupplier;
@@ -30,16 +29,22 @@ import java.util.function.BooleanSupplier;
 /** Opens the committer of a real table. Travels to the JobManager within the job graph. */
 final class TableCommitterOpener implements CommitterOpener, Serializable {
 
-    private static final long serialVersionUID = 1L;
+    private static final long serialVersionUID = 2L;
 
     private final FileStoreTable table;
     private final Committer.Factory<Committable, ManifestCommittable> committerFactory;
+    private final SavepointTaggingCommitterFactory taggingCommitterFactory;
 
     TableCommitterOpener(
             FileStoreTable table,
             Committer.Factory<Committable, ManifestCommittable> committerFactory) {
         this.table = table;
         this.committerFactory = committerFactory;
+        this.taggingCommitterFactory =
+                SavepointTaggingCommitterFactory.of(
+                        table,
+                        Options.fromMap(table.options())
+                                .get(FlinkConnectorOptions.SINK_AUTO_TAG_FOR_SAVEPOINT));
     }
 
     @Override
@@ -48,32 +53,29 @@ final class TableCommitterOpener implements CommitterOpener, Serializable {
     }
 
     @Override
-    public SnapshotCommitter open(Committer.Context context, BooleanSupplier cancelled)
+    public SnapshotCommitter open(
+            Committer.Context context,
+            CommitRun run,
+            JobMasterMemory memory,
+            long restoredCheckpointId,
+            BooleanSupplier cancelled)
             throws Exception {
-        Options options = Options.fromMap(table.options());
-        OwnSnapshots ownSnapshots = new OwnSnapshots(table.snapshotManager(), context.commitUser());
         Committer<Committable, ManifestCommittable> committer = committerFactory.create(context);
-        if (options.get(FlinkConnectorOptions.SINK_AUTO_TAG_FOR_SAVEPOINT)) {
-            committer =
-                    new SavepointTaggingCommitter(
-                            committer,
-                            ownSnapshots,
-                            new SavepointTagger(
-                                    context.commitUser(),
-                                    table.snapshotManager(),
-                                    table.tagManager(),
-                                    () -> table.store().newTagDeletion(),
-                                    () -> table.store().createTagCallbacks(table),
-                                    table.coreOptions().tagDefaultTimeRetained()),
-                            SavepointTaggingCommitter.RestoredTags.MARKED,
-                            context.stateStore());
-        }
         return new SnapshotCommitter(
-                committer,
-                ownSnapshots,
+                taggingCommitterFactory.over(
+                        committer,
+                        context.commitUser(),
+                        context.stateStore(),
+                        restoredCheckpointId,
+                        run,
+                        memory.tagged(),
+                        SnapshotCommitter.unlessCancelled(memory.foreignCommits(), cancelled)),
+                run,
+                memory.foreignCommits(),
                 new CheckpointCommittablesSerializer(
                         new CommittableSerializer(new CommitMessageSerializer())),
-                options.get(FlinkConnectorOptions.PARTITION_MARK_DONE_RECOVER_FROM_STATE),
+                Options.fromMap(table.options())
+                        .get(FlinkConnectorOptions.PARTITION_MARK_DONE_RECOVER_FROM_STATE),
                 cancelled);
     }
 }

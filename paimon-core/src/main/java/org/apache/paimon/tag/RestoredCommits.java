@@ -1,0 +1,323 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.tag;
+
+import org.apache.paimon.Snapshot;
+import org.apache.paimon.table.sink.CommitMessage;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import javax.annotation.Nullable;
+
+import java.io.IOException;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A4: which of the commits that a restored checkpoint replays are in the table already.
+ *
+ * <p><b>Rules</b>, in this order:
+ *
+ * <ol>
+ *   <li>Snapshots above the checkpoint's anchor, of its commit user and run: everything up to their
+ *       highest identifier is committed. Other runs are other courses of the job.
+ *   <li>Behind a {@code rollback_to_as_latest}, what was committed before it counts only when one
+ *       of its files belongs to that snapshot.
+ *   <li>Where snapshots directly above the anchor have expired: savepoint tags count as snapshots
+ *       do; then a commit is in the table when one of its files is in the oldest snapshot or in a
+ *       tag, or does not exist any more.
+ *   <li>A checkpoint without {@link CommitProgress}: the base's rule, with savepoint tags.
+ * </ol>
+ *
+ * <p>Where the table does not tell, {@link UndecidedCommitException}. Threads: the committer's.
+ */
+public final class RestoredCommits {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RestoredCommits.class);
+
+    private static final long NONE = Long.MIN_VALUE;
+
+    private final CommitUserSnapshots snapshots;
+    private final SavepointTags tags;
+    private final TableFiles files;
+
+    /** Null for a checkpoint of a build that writes none, and for a job without a checkpoint. */
+    @Nullable private CommitProgress progress;
+
+    private final Map<Long, Snapshot> byIdentifier = new HashMap<>();
+
+    /** Highest identifier that is known to be committed and in the table. */
+    private long committedUpTo = NONE;
+
+    /** Whether snapshots directly above the anchor have expired. */
+    private boolean expired;
+
+    /** The last {@code rollback_to_as_latest} above the anchor; null when there is none. */
+    @Nullable private Snapshot rollback;
+
+    /** Highest identifier of the run before that rollback. */
+    private long committedBeforeRollback = NONE;
+
+    /** The newest snapshot of the commit user, of whatever run; null when there is none. */
+    @Nullable private Snapshot newestOfUser;
+
+    /** Where the look above began. */
+    private long anchorId;
+
+    private boolean read;
+
+    public RestoredCommits(
+            CommitUserSnapshots snapshots,
+            SavepointTags tags,
+            TableFiles files,
+            @Nullable CommitProgress progress) {
+        this.snapshots = snapshots;
+        this.tags = tags;
+        this.files = files;
+        this.progress = progress;
+    }
+
+    /** Reads the table, at the first question or now. */
+    public void read() {
+        if (read) {
+            return;
+        }
+        read = true;
+        if (progress == null) {
+            readWithoutProgress();
+            return;
+        }
+        anchorId = anchorId(progress);
+        expired = snapshots.forEachAfter(anchorId, this::observe);
+        if (expired) {
+            for (Tag tag : tags.savepointTags()) {
+                if (tag.id() > anchorId && (rollback == null || tag.id() > rollback.id())) {
+                    observe(tag.trimToSnapshot());
+                }
+            }
+        }
+    }
+
+    /** Goes by the base's rule from now on, as if the checkpoint knew nothing (R2). */
+    public void ignoreProgress() {
+        progress = null;
+        rollback = null;
+        expired = false;
+        committedUpTo = NONE;
+        newestOfUser = null;
+        byIdentifier.clear();
+        read = false;
+    }
+
+    /** In whose name to commit what is not committed; empty when the checkpoint names nobody. */
+    public Optional<String> runId() {
+        return Optional.ofNullable(progress).map(CommitProgress::runId);
+    }
+
+    /** What the checkpoint knows of the commits before it; empty when it says nothing of them. */
+    public Optional<CommitProgress> progress() {
+        return Optional.ofNullable(progress);
+    }
+
+    /** The newest snapshot of this course above the anchor; empty when there is none. */
+    public Optional<Snapshot> newest() {
+        read();
+        return Optional.ofNullable(byIdentifier.get(committedUpTo));
+    }
+
+    /**
+     * A7: a commit of this commit user that the checkpoint does not know; empty if there is none.
+     */
+    public Optional<Snapshot> laterThan(long checkpointId) {
+        read();
+        return Optional.ofNullable(newestOfUser)
+                .filter(
+                        newest ->
+                                newest.commitIdentifier() > checkpointId
+                                        || !isOfThisCourse(newest));
+    }
+
+    /** Takes a snapshot into account that has appeared since. */
+    public void observe(Snapshot snapshot) {
+        if (CommitUserSnapshots.isRollbackToAsLatest(snapshot)) {
+            rollback = snapshot;
+            committedBeforeRollback = Math.max(committedBeforeRollback, committedUpTo);
+            committedUpTo = NONE;
+            newestOfUser = null;
+            return;
+        }
+        if (snapshots.isOwn(snapshot)) {
+            newestOfUser = snapshot;
+        }
+        if (isOfThisCourse(snapshot)) {
+            committedUpTo = Math.max(committedUpTo, snapshot.commitIdentifier());
+            byIdentifier.put(snapshot.commitIdentifier(), snapshot);
+        }
+    }
+
+    private boolean isOfThisCourse(Snapshot snapshot) {
+        return snapshots.isOwn(snapshot)
+                && (progress == null || progress.runId().equals(CommitProperties.runId(snapshot)));
+    }
+
+    private long anchorId(CommitProgress known) {
+        SnapshotPosition anchor = known.anchor();
+        if (anchor.id() <= snapshots.head().id() && !snapshots.isReplaced(anchor)) {
+            return anchor.id();
+        }
+        long replacement =
+                known.newestOwn() != null
+                        ? known.newestOwn().position().id()
+                        : snapshots.oldest().map(Snapshot::id).orElse(anchor.id() + 1) - 1;
+        LOG.warn(
+                "The table was rolled back behind {}, its newest snapshot when checkpoint {} was"
+                        + " taken. Looking for what is committed above snapshot {}.",
+                anchor,
+                known.checkpointId(),
+                replacement);
+        return replacement;
+    }
+
+    private void readWithoutProgress() {
+        Optional<Snapshot> newest = snapshots.newestOwnOfAll();
+        for (Tag tag : tags.savepointTags()) {
+            if (!snapshots.isOwn(tag)) {
+                continue;
+            }
+            byIdentifier.put(tag.commitIdentifier(), tag.trimToSnapshot());
+            if (!newest.isPresent() || newest.get().id() < tag.id()) {
+                newest = Optional.of(tag.trimToSnapshot());
+            }
+        }
+        newest.ifPresent(this::observe);
+    }
+
+    // ------------------------------------------------------------------------
+    //  Answers
+    // ------------------------------------------------------------------------
+
+    /** Whether a commit is in the table, as far as snapshots tell. */
+    public boolean committed(long identifier) {
+        read();
+        return identifier <= committedUpTo;
+    }
+
+    /** Whether files have to decide what {@link #committed(long)} denies. */
+    public boolean filesDecide() {
+        read();
+        return rollback != null || expired;
+    }
+
+    /**
+     * Whether a commit of these files is in the table.
+     *
+     * @throws UndecidedCommitException when that cannot be told
+     */
+    public boolean committed(long identifier, Collection<CommitMessage> written)
+            throws IOException {
+        if (committed(identifier)) {
+            return true;
+        }
+        // An empty commit may be repeated: it has nothing that could be there twice.
+        if (!filesDecide() || written.isEmpty()) {
+            return false;
+        }
+        return rollback != null ? keptByRollback(identifier, written) : isOrWasInTable(written);
+    }
+
+    private boolean keptByRollback(long identifier, Collection<CommitMessage> written) {
+        if (files.anyIn(rollback, written)) {
+            return true;
+        }
+        boolean mayBeCommitted = expired || identifier <= committedBeforeRollback;
+        if (!mayBeCommitted || files.anyRemovedBy(rollback, written)) {
+            return false;
+        }
+        throw new UndecidedCommitException(
+                String.format(
+                        "The table was rolled back by snapshot %d (rollback_to_as_latest), and its"
+                                + " files do not tell whether the commit with identifier %d of"
+                                + " commit user %s was undone by that: they were compacted"
+                                + " before. Roll the table back with rollback_to to the tag of the"
+                                + " savepoint that the job is restored from, or restore an older"
+                                + " savepoint.",
+                        rollback.id(), identifier, snapshots.commitUser()));
+    }
+
+    private boolean isOrWasInTable(Collection<CommitMessage> written) throws IOException {
+        Optional<Snapshot> oldest = snapshots.oldest();
+        if (oldest.isPresent() && files.anyIn(oldest.get(), written)) {
+            return true;
+        }
+        for (Tag tagged : tags.above(anchorId)) {
+            if (files.anyIn(tagged, written)) {
+                return true;
+            }
+        }
+        return files.missing(written).isPresent();
+    }
+
+    /** The snapshot of a commit that is in the table; empty when it has expired. */
+    public Optional<Snapshot> snapshot(long identifier) {
+        read();
+        Snapshot known = byIdentifier.get(identifier);
+        return known != null || progress != null
+                ? Optional.ofNullable(known)
+                : snapshots.find(identifier);
+    }
+
+    /**
+     * The highest identifier of the course that is in the table; {@link Long#MIN_VALUE} if none.
+     */
+    public long committedUpTo() {
+        read();
+        return committedUpTo;
+    }
+
+    /**
+     * R2: why the newest own snapshot that the checkpoint knows is not part of the table's history
+     * any more; empty when it is, or has merely expired.
+     */
+    public Optional<String> lostHistory() {
+        read();
+        OwnSnapshot known = progress == null ? null : progress.newestOwn();
+        if (known == null) {
+            return Optional.empty();
+        }
+        SnapshotPosition head = snapshots.head();
+        if (head.id() < known.position().id()) {
+            return Optional.of(
+                    String.format("the newest snapshot of the table is snapshot %d", head.id()));
+        }
+        Optional<Snapshot> there = snapshots.read(known.position().id());
+        if (there.isPresent()
+                && !(snapshots.isOwn(there.get()) && known.equals(OwnSnapshot.of(there.get())))) {
+            return Optional.of(
+                    String.format(
+                            "snapshot %d is another one now, of commit user %s with identifier %d",
+                            there.get().id(),
+                            there.get().commitUser(),
+                            there.get().commitIdentifier()));
+        }
+        if (rollback != null && there.isPresent() && files.anyRemovedBy(rollback, there.get())) {
+            return Optional.of(
+                    String.format(
+                            "snapshot %d (rollback_to_as_latest) has removed its files",
+                            rollback.id()));
+        }
+        return Optional.empty();
+    }
+}
