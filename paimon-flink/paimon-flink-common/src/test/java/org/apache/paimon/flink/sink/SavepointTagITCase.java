@@ -21,6 +21,7 @@ import org.apache.paimon.flink.sink.testutils.RunningJob;
 import org.apache.paimon.flink.sink.testutils.Savepoint;
 import org.apache.paimon.flink.sink.testutils.Scenario;
 import org.apache.paimon.flink.sink.testutils.TestCluster;
+import org.apache.paimon.tag.CommitProperties;
 
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -255,8 +256,8 @@ class SavepointTagITCase extends JobITCase {
                                                 snapshot.properties() == null
                                                         || !snapshot.properties()
                                                                 .containsKey(
-                                                                        SavepointTaggingCommitter
-                                                                                .SAVEPOINT_PROPERTY))
+                                                                        CommitProperties
+                                                                                .CHECKPOINT_ID))
                                         .isTrue());
         table.assertHolds(scenario.everything());
     }

@@ -15,18 +15,29 @@ package org.apache.paimon.flink.sink.testutils;
 import org.apache.paimon.Snapshot;
 import org.apache.paimon.catalog.FileSystemCatalog;
 import org.apache.paimon.catalog.Identifier;
+import org.apache.paimon.data.GenericRow;
 import org.apache.paimon.data.InternalRow;
+import org.apache.paimon.flink.procedure.RollbackToAsLatestProcedure;
 import org.apache.paimon.fs.Path;
 import org.apache.paimon.fs.local.LocalFileIO;
+import org.apache.paimon.options.ExpireConfig;
 import org.apache.paimon.reader.RecordReader;
 import org.apache.paimon.reader.RecordReaderIterator;
 import org.apache.paimon.schema.Schema;
 import org.apache.paimon.table.FileStoreTable;
+import org.apache.paimon.table.sink.BatchTableCommit;
+import org.apache.paimon.table.sink.BatchTableWrite;
+import org.apache.paimon.table.sink.BatchWriteBuilder;
+import org.apache.paimon.table.sink.StreamTableCommit;
+import org.apache.paimon.table.sink.StreamTableWrite;
+import org.apache.paimon.table.sink.StreamWriteBuilder;
+import org.apache.paimon.table.sink.TableCommitImpl;
 import org.apache.paimon.table.source.DataSplit;
 import org.apache.paimon.table.source.ReadBuilder;
 import org.apache.paimon.table.source.Split;
 import org.apache.paimon.types.DataTypes;
 import org.apache.paimon.utils.CloseableIterator;
+import org.apache.paimon.utils.SnapshotManager;
 
 import org.awaitility.Awaitility;
 
@@ -258,8 +269,134 @@ public final class AppendTable {
                                                                         == checkpointId));
     }
 
+    /** Waits until the newest snapshot is that of the checkpoint or savepoint, which has data. */
+    public void awaitNewestCommitted(long checkpointId) {
+        Awaitility.await("the newest snapshot has identifier " + checkpointId)
+                .atMost(DEADLINE)
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(20))
+                .until(() -> latest() != null && latest().commitIdentifier() == checkpointId);
+    }
+
+    public Snapshot newestWithIdentifier(long identifier) {
+        Snapshot newest = null;
+        for (Snapshot snapshot : snapshots()) {
+            newest = snapshot.commitIdentifier() == identifier ? snapshot : newest;
+        }
+        assertThat(newest).as("a snapshot with identifier %s", identifier).isNotNull();
+        return newest;
+    }
+
     public Snapshot latest() {
         return table().snapshotManager().latestSnapshotFromFileSystem();
+    }
+
+    // ------------------------------------------------------------------------
+    //  What others do to a table
+    // ------------------------------------------------------------------------
+
+    /** Other users commit so many times, without data. */
+    public void addForeignSnapshots(int count) throws Exception {
+        Snapshot last = latest();
+        SnapshotManager snapshots = table().snapshotManager();
+        for (long id = last.id() + 1; id <= last.id() + count; id++) {
+            Snapshot foreign =
+                    new Snapshot(
+                            id,
+                            last.schemaId(),
+                            last.baseManifestList(),
+                            last.baseManifestListSize(),
+                            last.deltaManifestList(),
+                            last.deltaManifestListSize(),
+                            null,
+                            null,
+                            null,
+                            "another-user",
+                            id,
+                            Snapshot.CommitKind.APPEND,
+                            last.timeMillis(),
+                            last.totalRecordCount(),
+                            0,
+                            null,
+                            last.watermark(),
+                            null,
+                            null,
+                            null,
+                            null);
+            snapshots.fileIO().writeFile(snapshots.snapshotPath(id), foreign.toJson(), false);
+        }
+        snapshots.commitLatestHint(last.id() + count);
+    }
+
+    /** Another user appends one row that no scenario has. */
+    public void appendForeignRow(long id) throws Exception {
+        write(table().newBatchWriteBuilder(), Collections.singletonList(id));
+    }
+
+    /** Another process commits one row as this commit user. */
+    public void commitAs(String commitUser, long identifier, long id) throws Exception {
+        StreamWriteBuilder builder = table().newStreamWriteBuilder().withCommitUser(commitUser);
+        try (StreamTableWrite write = builder.newWrite();
+                StreamTableCommit commit = builder.newCommit()) {
+            write.write(GenericRow.of(id, 0));
+            commit.commit(identifier, write.prepareCommit(true, identifier));
+        }
+    }
+
+    /** What a compaction job does in the end: the same rows in other files, and manifests anew. */
+    public void rewriteAllFiles() throws Exception {
+        write(table().newBatchWriteBuilder().withOverwrite(), ids());
+        try (TableCommitImpl commit = table().newCommit("compaction")) {
+            commit.compactManifests();
+        }
+    }
+
+    private static void write(BatchWriteBuilder builder, List<Long> ids) throws Exception {
+        try (BatchTableWrite write = builder.newWrite();
+                BatchTableCommit commit = builder.newCommit()) {
+            for (Long id : ids) {
+                write.write(GenericRow.of(id, 0));
+            }
+            commit.commit(write.prepareCommit());
+        }
+    }
+
+    /** Expires all snapshots but the newest. */
+    public void expireAllButNewest() {
+        table().newExpireSnapshots()
+                .config(
+                        ExpireConfig.builder()
+                                .snapshotRetainMin(1)
+                                .snapshotRetainMax(1)
+                                .snapshotTimeRetain(Duration.ZERO)
+                                .build())
+                .expire();
+        assertThat(snapshots()).hasSize(1);
+    }
+
+    /** {@code CALL sys.rollback_to}. */
+    public void rollBackTo(String tag) {
+        table().rollbackTo(tag);
+    }
+
+    /** {@code CALL sys.rollback_to_as_latest}. */
+    public void rollBackToAsLatest(String tag) throws Exception {
+        RollbackToAsLatestProcedure procedure = new RollbackToAsLatestProcedure();
+        procedure.withCatalog(catalog);
+        procedure.call(null, identifier.getFullName(), tag, null);
+    }
+
+    public void deleteTag(String tag) {
+        table().deleteTag(tag);
+    }
+
+    public void drop() throws Exception {
+        catalog.dropTable(identifier, false);
+    }
+
+    /** Creates the table again after it was dropped. */
+    public void createAgain(FileStoreTable dropped) throws Exception {
+        catalog.createTable(identifier, dropped.schema().toSchema(), false);
     }
 
     // ------------------------------------------------------------------------

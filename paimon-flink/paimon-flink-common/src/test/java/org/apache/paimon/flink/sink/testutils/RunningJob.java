@@ -117,6 +117,13 @@ public final class RunningJob {
         }
     }
 
+    /** Asks for a checkpoint whose commit will fail, so that its outcome does not matter. */
+    public void checkpointInVain() throws Exception {
+        cluster.triggerCheckpoint(jobId)
+                .handle((location, failure) -> null)
+                .get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
     private static boolean transientFailure(Throwable failure) {
         return ExceptionUtils.findThrowable(failure, CheckpointException.class)
                 .map(CheckpointException::getCheckpointFailureReason)
@@ -364,6 +371,15 @@ public final class RunningJob {
                 .orElse("no failure");
     }
 
+    /** Waits until a failure that the job went through says this. */
+    public void awaitFailure(String text) {
+        Awaitility.await("a failure says: " + text)
+                .atMost(DEADLINE)
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(20))
+                .until(() -> failures().contains(text));
+    }
+
     /** All failures that the job went through, as the web UI lists them. */
     public String failures() throws Exception {
         StringBuilder text = new StringBuilder();
@@ -389,6 +405,7 @@ public final class RunningJob {
         private int parallelism = 2;
         private int filesPerFile = 1;
         private String restoreFrom;
+        private boolean dropState;
         private String witness;
 
         private Builder(TestCluster cluster, Path directory) {
@@ -428,6 +445,12 @@ public final class RunningJob {
 
         public Builder from(Savepoint savepoint) {
             this.restoreFrom = savepoint.location();
+            return this;
+        }
+
+        /** State of operators that the job does not have any more may be dropped. */
+        public Builder allowNonRestoredState() {
+            this.dropState = true;
             return this;
         }
 
@@ -485,7 +508,7 @@ public final class RunningJob {
             JobGraph jobGraph = env.getStreamGraph().getJobGraph();
             if (restoreFrom != null) {
                 jobGraph.setSavepointRestoreSettings(
-                        SavepointRestoreSettings.forPath(restoreFrom, false));
+                        SavepointRestoreSettings.forPath(restoreFrom, dropState));
             }
             if (witness != null) {
                 JobVertex vertex = new JobVertex("witness");
