@@ -57,6 +57,33 @@ public final class StockReleaseJob {
     public static StockReleaseJob run(
             Path directory, String table, Scenario scenario, int parallelism, boolean stop)
             throws Exception {
+        return run(directory, table, scenario, parallelism, stop, "", 0);
+    }
+
+    /**
+     * The same from a savepoint before which each lane has emitted so many records. The savepoint
+     * that it ends with holds nothing that is not committed.
+     */
+    public static StockReleaseJob restore(
+            Path directory,
+            String table,
+            Scenario scenario,
+            int parallelism,
+            Savepoint from,
+            int emitted)
+            throws Exception {
+        return run(directory, table, scenario, parallelism, false, from.location(), emitted);
+    }
+
+    private static StockReleaseJob run(
+            Path directory,
+            String table,
+            Scenario scenario,
+            int parallelism,
+            boolean stop,
+            String from,
+            int emitted)
+            throws Exception {
         Path result = directory.resolve("stock.properties");
         Path log = directory.resolve("stock.log");
         List<String> command = new ArrayList<>();
@@ -74,6 +101,8 @@ public final class StockReleaseJob {
         command.add(result.toString());
         command.add(String.valueOf(parallelism));
         command.add(String.valueOf(stop));
+        command.add(from);
+        command.add(String.valueOf(emitted));
         Process process =
                 new ProcessBuilder(command)
                         .redirectErrorStream(true)
@@ -91,7 +120,7 @@ public final class StockReleaseJob {
         properties.load(Files.newBufferedReader(result));
         Savepoint savepoint = Savepoint.at(properties.getProperty("savepoint"));
         for (int lane = 0; lane < scenario.lanes(); lane++) {
-            scenario.emitElsewhere(savepoint.id(), lane, 2 * RECORDS_PER_LANE);
+            scenario.emitElsewhere(savepoint.id(), lane, emitted + 2 * RECORDS_PER_LANE);
         }
         return new StockReleaseJob(
                 savepoint, Boolean.parseBoolean(properties.getProperty("releaseOnly")));
@@ -137,7 +166,10 @@ public final class StockReleaseJob {
     //  In the other JVM
     // ------------------------------------------------------------------------
 
-    /** Arguments: directory, table, file for the result, parallelism, whether to stop. */
+    /**
+     * Arguments: directory, table, file for the result, parallelism, whether to stop, savepoint to
+     * restore or nothing, records per lane before it.
+     */
     public static void main(String[] args) throws Exception {
         int exit = 1;
         try {
@@ -146,7 +178,9 @@ public final class StockReleaseJob {
                     args[1],
                     Paths.get(args[2]),
                     Integer.parseInt(args[3]),
-                    Boolean.parseBoolean(args[4]));
+                    Boolean.parseBoolean(args[4]),
+                    args[5],
+                    Integer.parseInt(args[6]));
             exit = 0;
         } catch (Throwable t) {
             t.printStackTrace();
@@ -157,17 +191,30 @@ public final class StockReleaseJob {
     }
 
     private static void runJob(
-            Path directory, String location, Path result, int parallelism, boolean stop)
+            Path directory,
+            String location,
+            Path result,
+            int parallelism,
+            boolean stop,
+            String from,
+            int emitted)
             throws Exception {
         Scenario scenario = Scenario.open();
         AppendTable table = AppendTable.at(location);
         TestCluster cluster = new TestCluster();
         cluster.start();
-        RunningJob job =
+        RunningJob.Builder builder =
                 RunningJob.on(cluster, directory)
                         .write(scenario, table.table("tag.callbacks", "", "commit.callbacks", ""))
-                        .parallelism(parallelism)
-                        .submit();
+                        .parallelism(parallelism);
+        if (!from.isEmpty()) {
+            Savepoint restored = Savepoint.at(from);
+            for (int lane = 0; lane < scenario.lanes(); lane++) {
+                scenario.emitElsewhere(restored.id(), lane, emitted);
+            }
+            builder.from(restored);
+        }
+        RunningJob job = builder.submit();
         job.awaitRunning();
         scenario.emit(RECORDS_PER_LANE);
         table.awaitCommitted(job.checkpoint().id());
@@ -175,6 +222,9 @@ public final class StockReleaseJob {
         Savepoint savepoint;
         if (stop) {
             savepoint = job.stop();
+        } else if (!from.isEmpty()) {
+            savepoint = job.checkpoint();
+            table.awaitCommitted(savepoint.id());
         } else {
             MiniCluster miniCluster = cluster.miniCluster();
             savepoint =
