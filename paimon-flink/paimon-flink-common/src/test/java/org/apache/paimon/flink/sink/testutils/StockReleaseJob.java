@@ -13,7 +13,8 @@
 package org.apache.paimon.flink.sink.testutils;
 
 import org.apache.flink.core.execution.SavepointFormatType;
-import org.apache.flink.runtime.minicluster.MiniCluster;
+
+import javax.annotation.Nullable;
 
 import java.io.File;
 import java.net.URL;
@@ -207,40 +208,62 @@ public final class StockReleaseJob {
                 RunningJob.on(cluster, directory)
                         .write(scenario, table.table("tag.callbacks", "", "commit.callbacks", ""))
                         .parallelism(parallelism);
-        if (!from.isEmpty()) {
-            Savepoint restored = Savepoint.at(from);
+        Savepoint restored = from.isEmpty() ? null : Savepoint.at(from);
+        boolean pending = restored != null && !table.identifiers().contains(restored.id());
+        if (restored != null) {
             for (int lane = 0; lane < scenario.lanes(); lane++) {
                 scenario.emitElsewhere(restored.id(), lane, emitted);
             }
             builder.from(restored);
         }
         RunningJob job = builder.submit();
-        job.awaitRunning();
-        scenario.emit(RECORDS_PER_LANE);
-        table.awaitCommitted(job.checkpoint().id());
-        scenario.emit(RECORDS_PER_LANE);
         Savepoint savepoint;
-        if (stop) {
-            savepoint = job.stop();
-        } else if (!from.isEmpty()) {
-            savepoint = job.checkpoint();
-            table.awaitCommitted(savepoint.id());
-        } else {
-            MiniCluster miniCluster = cluster.miniCluster();
-            savepoint =
-                    Savepoint.at(
-                            miniCluster
-                                    .triggerSavepoint(
-                                            job.jobId(),
-                                            directory.resolve("savepoints").toUri().toString(),
-                                            true,
-                                            SavepointFormatType.CANONICAL)
-                                    .get(60, TimeUnit.SECONDS));
+        try {
+            savepoint = run(job, cluster, table, scenario, directory, stop, restored, pending);
+        } catch (Exception e) {
+            throw new IllegalStateException("The job failed:\n" + job.failures(), e);
         }
         Properties properties = new Properties();
         properties.setProperty("savepoint", savepoint.location());
         properties.setProperty("releaseOnly", String.valueOf(releaseOnlyHere()));
         properties.store(Files.newBufferedWriter(result), null);
+    }
+
+    private static Savepoint run(
+            RunningJob job,
+            TestCluster cluster,
+            AppendTable table,
+            Scenario scenario,
+            Path directory,
+            boolean stop,
+            @Nullable Savepoint restored,
+            boolean pending)
+            throws Exception {
+        if (pending) {
+            // The released coordinator fails the job on purpose when it has committed a restore.
+            table.awaitCommitted(restored.id());
+            job.awaitRestart(1);
+        }
+        job.awaitRunning();
+        scenario.emit(RECORDS_PER_LANE);
+        table.awaitCommitted(job.checkpoint().id());
+        scenario.emit(RECORDS_PER_LANE);
+        if (stop) {
+            return job.stop();
+        }
+        if (restored != null) {
+            Savepoint checkpoint = job.checkpoint();
+            table.awaitCommitted(checkpoint.id());
+            return checkpoint;
+        }
+        return Savepoint.at(
+                cluster.miniCluster()
+                        .triggerSavepoint(
+                                job.jobId(),
+                                directory.resolve("savepoints").toUri().toString(),
+                                true,
+                                SavepointFormatType.CANONICAL)
+                        .get(60, TimeUnit.SECONDS));
     }
 
     private static boolean releaseOnlyHere() throws Exception {
