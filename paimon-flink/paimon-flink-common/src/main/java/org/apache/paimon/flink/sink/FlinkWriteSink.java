@@ -116,8 +116,14 @@ public abstract class FlinkWriteSink<T> extends FlinkSink<T> {
         public <OpT extends StreamOperator<Committable>> OpT createStreamOperator(
                 StreamOperatorParameters<Committable> parameters) {
             return (OpT)
-                    new StatelessRowDataStoreWriteOperator(
+                    new OperatorPathRowDataStoreWriteOperator(
                             parameters, table, storeSinkWriteProvider, initialCommitUser);
+        }
+
+        @Override
+        @SuppressWarnings("rawtypes")
+        public Class<? extends StreamOperator> getStreamOperatorClass(ClassLoader classLoader) {
+            return OperatorPathRowDataStoreWriteOperator.class;
         }
     }
 }

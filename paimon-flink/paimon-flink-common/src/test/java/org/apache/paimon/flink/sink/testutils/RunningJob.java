@@ -389,6 +389,7 @@ public final class RunningJob {
         private int parallelism = 2;
         private int filesPerFile = 1;
         private String restoreFrom;
+        private boolean allowNonRestored;
         private String witness;
 
         private Builder(TestCluster cluster, Path directory) {
@@ -428,6 +429,12 @@ public final class RunningJob {
 
         public Builder from(Savepoint savepoint) {
             this.restoreFrom = savepoint.location();
+            return this;
+        }
+
+        /** What the savepoint holds of operators that the job does not have is dropped. */
+        public Builder allowNonRestoredState() {
+            this.allowNonRestored = true;
             return this;
         }
 
@@ -485,7 +492,7 @@ public final class RunningJob {
             JobGraph jobGraph = env.getStreamGraph().getJobGraph();
             if (restoreFrom != null) {
                 jobGraph.setSavepointRestoreSettings(
-                        SavepointRestoreSettings.forPath(restoreFrom, false));
+                        SavepointRestoreSettings.forPath(restoreFrom, allowNonRestored));
             }
             if (witness != null) {
                 JobVertex vertex = new JobVertex("witness");
