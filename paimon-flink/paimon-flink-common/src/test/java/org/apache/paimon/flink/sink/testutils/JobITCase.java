@@ -47,6 +47,11 @@ public abstract class JobITCase {
 
     protected abstract TestCluster cluster();
 
+    /** Of every job, unless its test says something else. */
+    protected Input input() {
+        return Input.CHAINED;
+    }
+
     /** One more scenario, of other records. */
     protected Scenario scenario(int firstLane, int lanes) {
         Scenario opened = Scenario.open(firstLane, lanes);
@@ -64,7 +69,7 @@ public abstract class JobITCase {
     }
 
     protected RunningJob.Builder job() {
-        return RunningJob.on(cluster(), directory);
+        return RunningJob.on(cluster(), directory).input(input());
     }
 
     protected RunningJob.Builder job(AppendTable table) {
