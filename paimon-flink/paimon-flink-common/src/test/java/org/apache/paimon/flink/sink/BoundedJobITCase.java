@@ -67,6 +67,7 @@ class BoundedJobITCase extends JobITCase {
         RunningJob.Builder builder =
                 job(table).input(input).withoutRestart().set(INTERVAL, "300 ms");
         RunningJob job = start(input == Input.LEGACY ? builder : builder.bounded());
+        assertThat(job.graph().getAllVertices()).hasSize(input == Input.CHAINED ? 1 : 2);
         scenario.emit(5);
         scenario.finish();
         job.awaitStatus(JobStatus.FINISHED);

@@ -183,6 +183,26 @@ public final class RunningJob {
         return directory.resolve("savepoints").toUri().toString();
     }
 
+    /** How many bytes of records on their way between tasks a checkpoint holds. */
+    public long inFlightBytes(Savepoint checkpoint) throws Exception {
+        return graph().getCheckpointStatsSnapshot()
+                .getHistory()
+                .getCheckpointById(checkpoint.id())
+                .getPersistedData();
+    }
+
+    /** Takes checkpoints until there is one that holds records on their way between tasks. */
+    public Savepoint checkpointWithInFlightData() throws Exception {
+        long deadline = System.nanoTime() + DEADLINE.toNanos();
+        while (System.nanoTime() < deadline) {
+            Savepoint checkpoint = checkpoint();
+            if (inFlightBytes(checkpoint) > 0) {
+                return checkpoint;
+            }
+        }
+        throw new AssertionError("No checkpoint was unaligned: there is no back pressure.");
+    }
+
     // ------------------------------------------------------------------------
     //  Life
     // ------------------------------------------------------------------------
@@ -256,6 +276,7 @@ public final class RunningJob {
                 .atMost(DEADLINE)
                 .pollDelay(Duration.ZERO)
                 .pollInterval(Duration.ofMillis(10))
+                .failFast("the job ended instead", () -> ended(graph -> graph.getState() == status))
                 .until(this::status, status::equals);
     }
 
@@ -394,7 +415,7 @@ public final class RunningJob {
         private final Configuration configuration = new Configuration();
         private final List<Sink> sinks = new ArrayList<>();
         private int parallelism = 2;
-        private Integer sinkParallelism;
+        private boolean parallelismAtTheSink;
         private Input input = Input.CHAINED;
         private Boundedness boundedness = Boundedness.CONTINUOUS_UNBOUNDED;
         private int filesPerFile = 1;
@@ -430,9 +451,9 @@ public final class RunningJob {
             return this;
         }
 
-        /** The sink sets its parallelism itself, instead of taking the job's. */
-        public Builder sinkParallelism(int newParallelism) {
-            this.sinkParallelism = newParallelism;
+        /** The sink is given the job's parallelism, instead of taking its input's. */
+        public Builder parallelismAtTheSink() {
+            this.parallelismAtTheSink = true;
             return this;
         }
 
@@ -487,6 +508,7 @@ public final class RunningJob {
             StreamExecutionEnvironment env =
                     StreamExecutionEnvironment.getExecutionEnvironment(configuration);
             env.setParallelism(parallelism);
+            Integer sinkParallelism = parallelismAtTheSink ? (Integer) parallelism : null;
             for (Sink sink : sinks) {
                 DataStream<RowData> records = records(env, sink.scenario, sinks.indexOf(sink));
                 if (filesPerFile == 1) {
