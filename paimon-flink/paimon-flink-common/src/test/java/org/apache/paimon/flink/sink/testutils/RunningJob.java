@@ -21,6 +21,7 @@ import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.connector.source.Boundedness;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
@@ -44,7 +45,10 @@ import org.apache.flink.runtime.scheduler.exceptionhistory.RootExceptionHistoryE
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.table.api.bridge.java.StreamStatementSet;
+import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
 import org.apache.flink.table.data.RowData;
+import org.apache.flink.types.Row;
 import org.apache.flink.util.ExceptionUtils;
 import org.apache.flink.util.SerializedThrowable;
 
@@ -418,6 +422,7 @@ public final class RunningJob {
         private boolean parallelismAtTheSink;
         private Input input = Input.CHAINED;
         private Boundedness boundedness = Boundedness.CONTINUOUS_UNBOUNDED;
+        private boolean sql;
         private int filesPerFile = 1;
         private String restoreFrom;
         private String witness;
@@ -468,6 +473,12 @@ public final class RunningJob {
             return this;
         }
 
+        /** Writes by INSERT INTO a table of a catalog. */
+        public Builder sql() {
+            this.sql = true;
+            return this;
+        }
+
         /** Each file is reported so many times, under as many names. */
         public Builder filesPerFile(int copies) {
             this.filesPerFile = copies;
@@ -511,7 +522,9 @@ public final class RunningJob {
             Integer sinkParallelism = parallelismAtTheSink ? (Integer) parallelism : null;
             for (Sink sink : sinks) {
                 DataStream<RowData> records = records(env, sink.scenario, sinks.indexOf(sink));
-                if (filesPerFile == 1) {
+                if (sql) {
+                    insert(env, records, sink.table);
+                } else if (filesPerFile == 1) {
                     new FlinkSinkBuilder(sink.table)
                             .forRowData(records)
                             .parallelism(sinkParallelism)
@@ -539,6 +552,28 @@ public final class RunningJob {
                 jobGraph.addVertex(vertex);
             }
             return jobGraph;
+        }
+
+        private static void insert(
+                StreamExecutionEnvironment env, DataStream<RowData> records, FileStoreTable table) {
+            StreamTableEnvironment tables = StreamTableEnvironment.create(env);
+            org.apache.paimon.fs.Path database = table.location().getParent();
+            tables.executeSql(
+                    String.format(
+                            "CREATE CATALOG paimon WITH ('type' = 'paimon', 'warehouse' = '%s')",
+                            database.getParent()));
+            tables.createTemporaryView(
+                    "records",
+                    records.map(record -> Row.of(record.getLong(0), record.getInt(1)))
+                            .returns(
+                                    Types.ROW_NAMED(
+                                            new String[] {"id", "lane"}, Types.LONG, Types.INT)));
+            StreamStatementSet inserts = tables.createStatementSet();
+            inserts.addInsertSql(
+                    String.format(
+                            "INSERT INTO paimon.%s.%s SELECT id, lane FROM records",
+                            database.getName().replace(".db", ""), table.location().getName()));
+            inserts.attachAsDataStream();
         }
 
         @SuppressWarnings("deprecation") // the legacy source
