@@ -234,7 +234,10 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
     //  Data
     // ------------------------------------------------------------------------
 
-    /** Downstream sees the files too, for metrics and lineage; nobody commits them there. */
+    /**
+     * Downstream sees the files too, for its metrics; nobody commits them there. E5: it sees none
+     * after the end of input, of which it knows already.
+     */
     @Override
     protected void emitCommittables(boolean waitCompaction, long checkpointId) throws IOException {
         if (reports.allReported()) {
@@ -242,7 +245,9 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
         }
         for (Committable committable : prepareCommit(waitCompaction, checkpointId)) {
             flushed.add(committable);
-            output.collect(new StreamRecord<>(committable));
+            if (!reports.inputEnded()) {
+                output.collect(new StreamRecord<>(committable));
+            }
         }
     }
 

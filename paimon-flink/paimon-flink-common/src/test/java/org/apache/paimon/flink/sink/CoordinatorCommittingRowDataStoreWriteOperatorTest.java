@@ -277,7 +277,7 @@ class CoordinatorCommittingRowDataStoreWriteOperatorTest {
     }
 
     @Test
-    @DisplayName("E1: what is left at the end of input is reported for the next checkpoint")
+    @DisplayName("E1, E5: what is left at the end of input is reported for the next checkpoint")
     void endOfInput() throws Exception {
         start();
         events.forget();
@@ -294,6 +294,10 @@ class CoordinatorCommittingRowDataStoreWriteOperatorTest {
                         "report 1 files=1",
                         "report 2 files=1, end of input",
                         "report 3 files=0 savepoint, end of input");
+        assertThat(harness.extractOutputValues())
+                .as("E5: nothing is sent downstream after the end of input")
+                .extracting(Committable::checkpointId)
+                .containsExactly(1L);
     }
 
     @Test
