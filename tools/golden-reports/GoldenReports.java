@@ -88,6 +88,20 @@ public final class GoldenReports {
         write(directory, "stock-report-v2", stock.serialize(idle));
         write(directory, "stock-element-v2", frame(stock, idle));
 
+        // S5: the writer's state as upstream's version 3 leaves it, with savepoint 42 pending.
+        write(
+                directory,
+                "upstream-element-v3-savepoint",
+                element(3, report(3, committables, false, true)));
+        write(
+                directory,
+                "upstream-element-v3-empty",
+                element(3, report(3, Collections.emptyList(), false, true)));
+        write(
+                directory,
+                "upstream-element-v3-checkpoint",
+                element(3, report(CHECKPOINT + 1, 3, Collections.emptyList(), false, false)));
+
         Map<String, byte[]> states = new TreeMap<>();
         states.put("some_state", new byte[] {1, 2, 3});
         write(directory, "coordinator-state", coordinatorState("golden-user", states));
@@ -105,9 +119,19 @@ public final class GoldenReports {
     private static byte[] report(
             int version, List<Committable> committables, boolean idle, boolean savepoint)
             throws IOException {
+        return report(CHECKPOINT, version, committables, idle, savepoint);
+    }
+
+    private static byte[] report(
+            long checkpoint,
+            int version,
+            List<Committable> committables,
+            boolean idle,
+            boolean savepoint)
+            throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         DataOutputStream out = new DataOutputStream(bytes);
-        out.writeLong(CHECKPOINT);
+        out.writeLong(checkpoint);
         out.writeLong(WATERMARK);
         if (version >= 2) {
             out.writeBoolean(idle);
@@ -122,6 +146,16 @@ public final class GoldenReports {
             out.writeInt(serialized.length);
             out.write(serialized);
         }
+        return bytes.toByteArray();
+    }
+
+    /** S3: an element of the writer's state: version, length and the report. */
+    private static byte[] element(int version, byte[] report) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        DataOutputStream out = new DataOutputStream(bytes);
+        out.writeInt(version);
+        out.writeInt(report.length);
+        out.write(report);
         return bytes.toByteArray();
     }
 

@@ -49,6 +49,8 @@ import org.apache.flink.util.SerializedValue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import javax.annotation.Nullable;
+
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -144,7 +146,9 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
                                         BytePrimitiveArraySerializer.INSTANCE));
         List<EncodedReport> restored = new ArrayList<>();
         for (byte[] element : pendingReportsState.get()) {
-            restored.add(readState(element));
+            EncodedReport report = readState(element);
+            // S4: with auto-tag off no flag stays in the state, so that older builds can read it.
+            restored.add(flagSavepoints ? report : report.withdrawn());
         }
         reports.restored(restored);
         sender.replay(context.getRestoredCheckpointId().orElse(NONE), restored);
@@ -230,7 +234,10 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
     //  Data
     // ------------------------------------------------------------------------
 
-    /** Downstream sees the files too, for metrics and lineage; nobody commits them there. */
+    /**
+     * Downstream sees the files too, for its metrics; nobody commits them there. E5: it sees none
+     * after the end of input, of which it knows already.
+     */
     @Override
     protected void emitCommittables(boolean waitCompaction, long checkpointId) throws IOException {
         if (reports.allReported()) {
@@ -238,7 +245,9 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
         }
         for (Committable committable : prepareCommit(waitCompaction, checkpointId)) {
             flushed.add(committable);
-            output.collect(new StreamRecord<>(committable));
+            if (!reports.inputEnded()) {
+                output.collect(new StreamRecord<>(committable));
+            }
         }
     }
 
@@ -285,14 +294,13 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
     // ------------------------------------------------------------------------
 
     /**
-     * Returns when the coordinator has committed and tagged everything up to the checkpoint.
-     * Cancelling the task interrupts the wait.
+     * Returns when the coordinator has committed and tagged everything up to the checkpoint; asks
+     * again when the RPC times out meanwhile. Cancelling the task interrupts the wait.
      *
      * @throws IOException when the coordinator answers that the commit failed
      */
     private void awaitCommit(long checkpointId) throws Exception {
-        TaskOperatorEventGateway gateway =
-                getContainingTask().getEnvironment().getOperatorCoordinatorEventGateway();
+        TaskOperatorEventGateway gateway = requestGateway();
         SerializedValue<CoordinationRequest> request =
                 new SerializedValue<>(new AwaitCommitRequest(subtask(), checkpointId));
         LOG.info(
@@ -303,26 +311,39 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
             try {
                 CoordinationResponse response =
                         gateway.sendRequestToCoordinator(getOperatorID(), request).get();
-                AwaitCommitResponse committed = CoordinationResponseUtils.unwrap(response);
+                AwaitCommitResponse answer = CoordinationResponseUtils.unwrap(response);
+                if (answer.failure() != null) {
+                    throw notCommitted(checkpointId, answer.failure(), null);
+                }
                 LOG.info(
                         "Everything up to checkpoint {} is committed.",
-                        committed.committedCheckpointId());
+                        answer.committedCheckpointId());
                 return;
             } catch (ExecutionException e) {
-                if (!ExceptionUtils.findThrowable(e, TimeoutException.class).isPresent()) {
-                    throw new IOException(
-                            String.format(
-                                    "Writer subtask %d ends with checkpoint %d, but that could not"
-                                            + " be committed to table %s: %s",
-                                    subtask(),
-                                    checkpointId,
-                                    table.name(),
-                                    ExceptionUtils.stripExecutionException(e).getMessage()),
-                            e);
+                // The coordinator answers failures with a response, whatever their cause: only the
+                // RPC itself times out with an exception.
+                Throwable cause = ExceptionUtils.stripExecutionException(e);
+                if (!(cause instanceof TimeoutException)) {
+                    throw notCommitted(checkpointId, cause.getMessage(), e);
                 }
                 LOG.info("The commit of checkpoint {} is still under way.", checkpointId);
             }
         }
+    }
+
+    private IOException notCommitted(
+            long checkpointId, String reason, @Nullable ExecutionException cause) {
+        return new IOException(
+                String.format(
+                        "Writer subtask %d ends with checkpoint %d, but that could not be committed"
+                                + " to table %s: %s",
+                        subtask(), checkpointId, table.name(), reason),
+                cause);
+    }
+
+    /** For tests to replace. */
+    TaskOperatorEventGateway requestGateway() {
+        return getContainingTask().getEnvironment().getOperatorCoordinatorEventGateway();
     }
 
     private int subtask() {

@@ -51,13 +51,19 @@ public abstract class FlinkWriteSink<T> extends FlinkSink<T> {
     }
 
     /**
-     * @throws IllegalArgumentException when the table asks for the coordinator-commit path and that
-     *     cannot serve it
+     * Only {@link RowAppendTableSink} commits in the coordinator. A job that rewrites file indexes
+     * is no writer of the table, and commits in an operator whatever the table says.
+     *
+     * @throws IllegalArgumentException when the table asks for the coordinator-commit path, and
+     *     that cannot serve it or this sink cannot take it
      */
     @Override
     public DataStreamSink<?> doCommit(DataStream<Committable> written, String commitUser) {
         if (CoordinatorCommitPreconditions.requested(table)) {
             CoordinatorCommitPreconditions.checkTable(table);
+            if (!(this instanceof RewriteFileIndexSink)) {
+                throw CoordinatorCommitPreconditions.unableSink(getClass());
+            }
         }
         return super.doCommit(written, commitUser);
     }
@@ -116,8 +122,14 @@ public abstract class FlinkWriteSink<T> extends FlinkSink<T> {
         public <OpT extends StreamOperator<Committable>> OpT createStreamOperator(
                 StreamOperatorParameters<Committable> parameters) {
             return (OpT)
-                    new StatelessRowDataStoreWriteOperator(
+                    new OperatorPathRowDataStoreWriteOperator(
                             parameters, table, storeSinkWriteProvider, initialCommitUser);
+        }
+
+        @Override
+        @SuppressWarnings("rawtypes")
+        public Class<? extends StreamOperator> getStreamOperatorClass(ClassLoader classLoader) {
+            return OperatorPathRowDataStoreWriteOperator.class;
         }
     }
 }

@@ -26,7 +26,6 @@ import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.DataStreamSink;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
-import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
 import org.apache.flink.streaming.api.operators.CoordinatedOperatorFactory;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperatorFactory;
 import org.apache.flink.streaming.api.operators.StreamOperator;
@@ -87,12 +86,12 @@ public class RowAppendTableSink extends AppendTableSink<InternalRow> {
         StreamExecutionEnvironment env = written.getExecutionEnvironment();
         CoordinatorCommitPreconditions.checkTable(table);
         CoordinatorCommitPreconditions.checkJob(isStreaming(env), env.getCheckpointConfig());
-        assertStreamingConfiguration(env);
         CoordinatorCommitPreconditions.checkBoundedSources(
                 env.getConfiguration()
                         .get(CheckpointingOptions.ENABLE_CHECKPOINTS_AFTER_TASKS_FINISH),
                 written.getTransformation());
-        return written.sinkTo(new DiscardingSink<>())
+        // By its end Flink's lineage knows which table is written.
+        return written.sinkTo(new PaimonDiscardingSink<>(table))
                 .name("end")
                 .setParallelism(written.getParallelism());
     }

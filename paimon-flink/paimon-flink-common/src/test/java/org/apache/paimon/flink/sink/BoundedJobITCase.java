@@ -14,6 +14,7 @@ package org.apache.paimon.flink.sink;
 
 import org.apache.paimon.flink.sink.testutils.AppendTable;
 import org.apache.paimon.flink.sink.testutils.CommitPath;
+import org.apache.paimon.flink.sink.testutils.Input;
 import org.apache.paimon.flink.sink.testutils.JobITCase;
 import org.apache.paimon.flink.sink.testutils.RunningJob;
 import org.apache.paimon.flink.sink.testutils.Savepoint;
@@ -56,6 +57,37 @@ class BoundedJobITCase extends JobITCase {
     @Override
     protected TestCluster cluster() {
         return CLUSTER;
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("E5: a bounded source with rows behind the last checkpoint, in every chain")
+    void boundedJobSendsNothingAfterTheEndOfInput(Input input) throws Exception {
+        AppendTable table = table(CommitPath.COORDINATOR);
+        RunningJob.Builder builder =
+                job(table).input(input).withoutRestart().set(INTERVAL, "300 ms");
+        RunningJob job = start(input == Input.LEGACY ? builder : builder.bounded());
+        assertThat(job.graph().getAllVertices()).hasSize(input == Input.CHAINED ? 1 : 2);
+        scenario.emit(5);
+        scenario.finish();
+        job.awaitStatus(JobStatus.FINISHED);
+
+        table.assertHolds(scenario.everything());
+        assertThat(table.ids()).hasSize(20);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("E5: a stop with drain and rows behind the last checkpoint, in every chain")
+    void drainSendsNothingAfterTheEndOfInput(Input input) throws Exception {
+        AppendTable table = table(CommitPath.COORDINATOR);
+        RunningJob job = start(job(table).input(input).withoutRestart().set(INTERVAL, "300 ms"));
+        scenario.emit(5);
+        Savepoint savepoint = job.stopWithDrain();
+
+        table.assertHolds(scenario.everything());
+        assertThat(table.ids()).hasSize(20);
+        assertThat(table.identifiers()).allMatch(id -> id <= savepoint.id());
     }
 
     @ParameterizedTest
@@ -114,7 +146,7 @@ class BoundedJobITCase extends JobITCase {
         early.emit(10);
         early.finish();
         scenario.emit(10);
-        job.awaitGraph("the early sources have finished", graph -> job.finishedSources(graph) == 2);
+        job.awaitGraph("the early writers have finished", graph -> job.finishedWriters(graph) == 2);
         earlyTable.assertHolds(early.everything());
         scenario.emit(10);
         Savepoint savepoint = job.savepoint();
@@ -169,7 +201,7 @@ class BoundedJobITCase extends JobITCase {
         early.emit(10);
         early.finish();
         scenario.emit(10);
-        job.awaitGraph("the early sources have finished", graph -> job.finishedSources(graph) == 2);
+        job.awaitGraph("the early writers have finished", graph -> job.finishedWriters(graph) == 2);
         Savepoint checkpoint = job.checkpoint();
         job.cancel();
 

@@ -15,7 +15,10 @@ package org.apache.paimon.flink.sink;
 import org.apache.paimon.data.BinaryString;
 import org.apache.paimon.data.GenericRow;
 import org.apache.paimon.data.InternalRow;
+import org.apache.paimon.flink.sink.coordinator.AwaitCommitResponse;
+import org.apache.paimon.flink.sink.coordinator.CoordinationResponseUtils;
 import org.apache.paimon.flink.sink.coordinator.EncodedReport;
+import org.apache.paimon.flink.sink.coordinator.GoldenBytes;
 import org.apache.paimon.flink.sink.coordinator.RecordedEvents;
 import org.apache.paimon.flink.sink.coordinator.Reports;
 import org.apache.paimon.table.FileStoreTable;
@@ -32,10 +35,12 @@ import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.runtime.checkpoint.SavepointType;
 import org.apache.flink.runtime.checkpoint.SnapshotType;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
-import org.apache.flink.runtime.state.StateInitializationContext;
-import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
+import org.apache.flink.runtime.jobgraph.OperatorID;
+import org.apache.flink.runtime.jobgraph.tasks.TaskOperatorEventGateway;
+import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
+import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
+import org.apache.flink.runtime.operators.coordination.OperatorEvent;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperatorFactory;
-import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperatorFactory;
 import org.apache.flink.streaming.api.operators.StreamOperator;
 import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
@@ -44,6 +49,8 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.streaming.util.AbstractStreamOperatorTestHarness;
 import org.apache.flink.streaming.util.OneInputStreamOperatorTestHarness;
+import org.apache.flink.util.FlinkException;
+import org.apache.flink.util.SerializedValue;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -52,9 +59,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.File;
+import java.io.IOException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
@@ -78,6 +90,9 @@ class CoordinatorCommittingRowDataStoreWriteOperatorTest {
     private RecordedEvents events;
     private OneInputStreamOperatorTestHarness<InternalRow, Committable> harness;
 
+    /** What the coordinator will answer to a writer that ends, request by request. */
+    private final Deque<CompletableFuture<CoordinationResponse>> answers = new ArrayDeque<>();
+
     @BeforeEach
     void begin() throws Exception {
         fixture = AppendTableFixture.create(directory);
@@ -98,7 +113,7 @@ class CoordinatorCommittingRowDataStoreWriteOperatorTest {
         close();
         events = new RecordedEvents();
         events.listener(() -> {});
-        harness = harness(new Factory(fixture.table(), events, flagSavepoints));
+        harness = harness(new Factory(fixture.table(), events, flagSavepoints, answers));
         if (state == null) {
             harness.initializeEmptyState();
         } else {
@@ -262,7 +277,7 @@ class CoordinatorCommittingRowDataStoreWriteOperatorTest {
     }
 
     @Test
-    @DisplayName("E1: what is left at the end of input is reported for the next checkpoint")
+    @DisplayName("E1, E5: what is left at the end of input is reported for the next checkpoint")
     void endOfInput() throws Exception {
         start();
         events.forget();
@@ -279,6 +294,10 @@ class CoordinatorCommittingRowDataStoreWriteOperatorTest {
                         "report 1 files=1",
                         "report 2 files=1, end of input",
                         "report 3 files=0 savepoint, end of input");
+        assertThat(harness.extractOutputValues())
+                .as("E5: nothing is sent downstream after the end of input")
+                .extracting(Committable::checkpointId)
+                .containsExactly(1L);
     }
 
     @Test
@@ -319,6 +338,114 @@ class CoordinatorCommittingRowDataStoreWriteOperatorTest {
         assertThat(pending()).as("kept until two checkpoints have completed").hasSize(1);
         harness.notifyOfCompletedCheckpoint(7);
         assertThat(pending()).isEmpty();
+    }
+
+    @Test
+    @DisplayName(
+            "S5: a savepoint that is pending in upstream's state is replayed, and kept as it is")
+    void restoresUpstreamState() throws Exception {
+        byte[] element = GoldenBytes.read("upstream-element-v3-savepoint");
+        start(true, stateOf(element));
+
+        assertThat(events.told())
+                .containsExactly(
+                        "replay of "
+                                + restoredId()
+                                + ": 42 files=2 watermark=1700000000123 savepoint",
+                        "end of replay of " + restoredId());
+        snapshot(43, CHECKPOINT);
+        List<byte[]> written = new ArrayList<>();
+        operator()
+                .getOperatorStateBackend()
+                .<byte[]>getListState(descriptor())
+                .get()
+                .forEach(written::add);
+        assertThat(written).hasSize(2);
+        assertThat(written.get(0)).isEqualTo(element);
+    }
+
+    @Test
+    @DisplayName("S4: with auto-tag off the flags of restored reports go, in replay and state")
+    void dropsRestoredFlags() throws Exception {
+        start(true, null);
+        write(1);
+        OperatorSubtaskState flagged = snapshot(1, SAVEPOINT);
+        start(false, flagged);
+
+        assertThat(events.told())
+                .containsExactly(
+                        "replay of " + restoredId() + ": 1 files=1",
+                        "end of replay of " + restoredId());
+        snapshot(2, SAVEPOINT);
+        assertThat(operator().pendingReports())
+                .extracting(EncodedReport::version)
+                .as("what the released build reads")
+                .containsExactly(2, 2);
+    }
+
+    // ------------------------------------------------------------------------
+    //  Waiting for the last commit
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("T2: a writer asks again only when the RPC has timed out")
+    void asksAgainAfterATimeOut() throws Exception {
+        endsWithSavepoint(
+                failed(new TimeoutException("ask")),
+                failed(new TimeoutException("ask")),
+                answered(AwaitCommitResponse.committed(1)));
+
+        operator().notifyCheckpointComplete(1);
+
+        assertThat(answers).isEmpty();
+    }
+
+    @Test
+    @DisplayName("T2: a commit that failed with a time-out fails the writer, which asks no more")
+    void failedCommitIsNotAskedForAgain() throws Exception {
+        endsWithSavepoint(
+                answered(
+                        AwaitCommitResponse.failed(
+                                "java.util.concurrent.TimeoutException: metastore")));
+
+        assertThatThrownBy(() -> operator().notifyCheckpointComplete(1))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("subtask 0")
+                .hasMessageContaining("checkpoint 1")
+                .hasMessageContaining("table t")
+                .hasMessageContaining("TimeoutException: metastore");
+        assertThat(answers).isEmpty();
+    }
+
+    @Test
+    @DisplayName("T2: a time-out that is the cause of another failure is none of the RPC")
+    void otherFailureCausedByATimeOut() throws Exception {
+        endsWithSavepoint(
+                failed(new FlinkException("no such job", new TimeoutException("metastore"))));
+
+        assertThatThrownBy(() -> operator().notifyCheckpointComplete(1))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("no such job");
+        assertThat(answers).isEmpty();
+    }
+
+    @SafeVarargs
+    private final void endsWithSavepoint(CompletableFuture<CoordinationResponse>... responses)
+            throws Exception {
+        start();
+        answers.addAll(Arrays.asList(responses));
+        write(1);
+        snapshot(1, SavepointType.suspend(SavepointFormatType.CANONICAL));
+    }
+
+    private static CompletableFuture<CoordinationResponse> failed(Throwable failure) {
+        CompletableFuture<CoordinationResponse> response = new CompletableFuture<>();
+        response.completeExceptionally(failure);
+        return response;
+    }
+
+    private static CompletableFuture<CoordinationResponse> answered(AwaitCommitResponse response) {
+        return CompletableFuture.completedFuture(CoordinationResponseUtils.wrap(response));
     }
 
     @Test
@@ -364,12 +491,7 @@ class CoordinatorCommittingRowDataStoreWriteOperatorTest {
 
     /** State as another build could have left it. */
     private static OperatorSubtaskState stateOf(byte[]... elements) throws Exception {
-        try (OneInputStreamOperatorTestHarness<InternalRow, Committable> writer =
-                harness(new StateWriterFactory(elements))) {
-            writer.initializeEmptyState();
-            writer.open();
-            return writer.snapshot(1, 1);
-        }
+        return WrittenState.of(descriptor(), elements);
     }
 
     private static ListStateDescriptor<byte[]> descriptor() {
@@ -386,8 +508,14 @@ class CoordinatorCommittingRowDataStoreWriteOperatorTest {
         private final FileStoreTable table;
         private final RecordedEvents events;
         private final boolean flagSavepoints;
+        private final Deque<CompletableFuture<CoordinationResponse>> answers;
 
-        private Factory(FileStoreTable table, RecordedEvents events, boolean flagSavepoints) {
+        private Factory(
+                FileStoreTable table,
+                RecordedEvents events,
+                boolean flagSavepoints,
+                Deque<CompletableFuture<CoordinationResponse>> answers) {
+            this.answers = answers;
             this.table = table;
             this.events = events;
             this.flagSavepoints = flagSavepoints;
@@ -407,7 +535,29 @@ class CoordinatorCommittingRowDataStoreWriteOperatorTest {
                                             memory, metrics),
                             USER,
                             events,
-                            flagSavepoints);
+                            flagSavepoints) {
+
+                        private static final long serialVersionUID = 1L;
+
+                        @Override
+                        TaskOperatorEventGateway requestGateway() {
+                            return new TaskOperatorEventGateway() {
+                                @Override
+                                public void sendOperatorEventToCoordinator(
+                                        OperatorID operator, SerializedValue<OperatorEvent> event) {
+                                    throw new AssertionError("not by this way");
+                                }
+
+                                @Override
+                                public CompletableFuture<CoordinationResponse>
+                                        sendRequestToCoordinator(
+                                                OperatorID operator,
+                                                SerializedValue<CoordinationRequest> request) {
+                                    return answers.remove();
+                                }
+                            };
+                        }
+                    };
         }
 
         @Override
@@ -415,54 +565,5 @@ class CoordinatorCommittingRowDataStoreWriteOperatorTest {
         public Class<? extends StreamOperator> getStreamOperatorClass(ClassLoader classLoader) {
             return CoordinatorCommittingRowDataStoreWriteOperator.class;
         }
-    }
-
-    private static final class StateWriterFactory extends AbstractStreamOperatorFactory<Committable>
-            implements OneInputStreamOperatorFactory<InternalRow, Committable> {
-
-        private static final long serialVersionUID = 1L;
-
-        private final byte[][] elements;
-
-        private StateWriterFactory(byte[][] elements) {
-            this.elements = elements;
-        }
-
-        @Override
-        @SuppressWarnings("unchecked")
-        public <T extends StreamOperator<Committable>> T createStreamOperator(
-                StreamOperatorParameters<Committable> parameters) {
-            return (T) new StateWriter(parameters, elements);
-        }
-
-        @Override
-        @SuppressWarnings("rawtypes")
-        public Class<? extends StreamOperator> getStreamOperatorClass(ClassLoader classLoader) {
-            return StateWriter.class;
-        }
-    }
-
-    private static final class StateWriter extends AbstractStreamOperator<Committable>
-            implements OneInputStreamOperator<InternalRow, Committable> {
-
-        private static final long serialVersionUID = 1L;
-
-        private final byte[][] elements;
-
-        private StateWriter(StreamOperatorParameters<Committable> parameters, byte[][] elements) {
-            super(parameters);
-            this.elements = elements;
-        }
-
-        @Override
-        public void initializeState(StateInitializationContext context) throws Exception {
-            super.initializeState(context);
-            context.getOperatorStateStore()
-                    .getListState(descriptor())
-                    .update(Arrays.asList(elements));
-        }
-
-        @Override
-        public void processElement(StreamRecord<InternalRow> element) {}
     }
 }

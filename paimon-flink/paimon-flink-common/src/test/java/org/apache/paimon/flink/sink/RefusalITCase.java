@@ -110,6 +110,7 @@ class RefusalITCase {
     @CsvSource({
         "execution.runtime-mode, BATCH",
         "execution.checkpointing.interval, ",
+        "execution.checkpointing.mode, AT_LEAST_ONCE",
         "execution.checkpointing.max-concurrent-checkpoints, 2"
     })
     @DisplayName("a job that does not fit is refused with option, value and what is needed")

@@ -21,9 +21,11 @@ import org.apache.paimon.flink.sink.testutils.StockReleaseJob;
 import org.apache.paimon.flink.sink.testutils.TestCluster;
 
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.util.Arrays;
 
@@ -31,7 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Savepoints that the untouched released jar has written, in a JVM without our classes, on either
- * commit path.
+ * commit path; and savepoints of ours that it restores.
  */
 class StockSavepointITCase extends JobITCase {
 
@@ -82,6 +84,59 @@ class StockSavepointITCase extends JobITCase {
         table.assertTagHolds(next.tag(), scenario.before(next.id()));
         table.assertHolds(scenario.everything());
         table.assertWatermarksRise();
+        assertThat(table.commitUsers()).hasSize(1);
+    }
+
+    @ParameterizedTest(name = "stopped {0}")
+    @ValueSource(booleans = {false, true})
+    @DisplayName("S4: with auto-tag off, the released jar restores what this build has written")
+    void releasedJarRestoresOurSavepoint(boolean stopped) throws Exception {
+        AppendTable table = table(CommitPath.COORDINATOR, "sink.savepoint.auto-tag", "false");
+        RunningJob job = start(job(table).parallelism(PARALLELISM));
+        scenario.emit(10);
+        table.awaitCommitted(job.checkpoint().id());
+        scenario.emit(10);
+        Savepoint savepoint = stopped ? job.stop() : job.savepoint();
+        if (!stopped) {
+            job.cancel();
+        }
+
+        goesOnInTheReleasedJar(table, savepoint, 20);
+    }
+
+    @Test
+    @DisplayName("S4: from auto-tag on, one restore with it off leads back to the released jar")
+    void wayBackFromAutoTag() throws Exception {
+        AppendTable table = table(CommitPath.COORDINATOR, "sink.savepoint.auto-tag", "false");
+        RunningJob tagging =
+                start(
+                        job().parallelism(PARALLELISM)
+                                .write(scenario, table.table("sink.savepoint.auto-tag", "true")));
+        scenario.emit(10);
+        Savepoint pending = tagging.savepoint();
+        scenario.emit(10);
+        Savepoint flagged = tagging.savepoint();
+        tagging.cancel();
+        assertThat(table.identifiers()).doesNotContain(pending.id(), flagged.id());
+
+        RunningJob job = start(job(table).parallelism(PARALLELISM).from(flagged));
+        scenario.emit(10);
+        Savepoint stopped = job.stop();
+        table.assertHolds(scenario.everything());
+        table.assertTags();
+
+        goesOnInTheReleasedJar(table, stopped, 30);
+    }
+
+    private void goesOnInTheReleasedJar(AppendTable table, Savepoint savepoint, int emitted)
+            throws Exception {
+        StockReleaseJob stock =
+                StockReleaseJob.restore(
+                        directory, table.location(), scenario, PARALLELISM, savepoint, emitted);
+
+        assertThat(stock.releaseOnly()).as("the other JVM has none of our classes").isTrue();
+        table.assertHolds(scenario.everything());
+        assertThat(table.ids()).hasSize(4 * (emitted + 20));
         assertThat(table.commitUsers()).hasSize(1);
     }
 }

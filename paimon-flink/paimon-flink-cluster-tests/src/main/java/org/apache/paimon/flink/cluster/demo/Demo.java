@@ -39,12 +39,12 @@ import java.util.stream.Collectors;
 /**
  * Runs the whole promise once on a real cluster and counts.
  *
- * <p>How it counts: each of the source's subtasks numbers its records with a stride (subtask 1 of 4
- * emits 1, 5, 9, ...) and keeps the numbers still to come in its state. What a checkpoint holds is
- * therefore a prefix of each subtask's numbers, without gaps and without doubles. After the
- * rollback to the first tag and the restore from the first savepoint the source goes on from there:
- * a record that the tag lacks although the savepoint had passed it would be a gap at the end, and
- * one that the tag holds although the savepoint had not would be there twice.
+ * <p>How it counts: the source has as many splits as subtasks, and numbers the records of each with
+ * a stride (split 1 of 4 emits 1, 5, 9, ...). What a checkpoint holds is therefore a prefix of each
+ * split's numbers, without gaps and without doubles. After the rollback to the first tag and the
+ * restore from the first savepoint the source goes on from there: a record that the tag lacks
+ * although the savepoint had passed it would be a gap at the end, and one that the tag holds
+ * although the savepoint had not would be there twice.
  *
  * <p>One thread tells the story. On Ctrl-C or SIGTERM a shutdown hook stops the cluster and says
  * so.
@@ -56,7 +56,6 @@ public final class Demo {
     private static final int PARALLELISM = 4;
     private static final int SLOTS = 4;
 
-    /** The source's state grows with it: 8 bytes for each record to come. */
     private static final long RECORDS = 600_000;
 
     private static final long RECORDS_PER_SECOND = 1_000;
@@ -252,14 +251,17 @@ public final class Demo {
                                 + "  'sink.savepoint.auto-tag' = 'true'\n"
                                 + ");\n"
                                 + "CREATE TEMPORARY TABLE numbers (id BIGINT) WITH (\n"
-                                + "  'connector' = 'datagen',\n"
+                                + "  'connector' = '"
+                                + NumbersTableFactory.IDENTIFIER
+                                + "',\n"
                                 + "  'rows-per-second' = '"
                                 + recordsPerSecond
                                 + "',\n"
-                                + "  'fields.id.kind' = 'sequence',\n"
-                                + "  'fields.id.start' = '0',\n"
-                                + "  'fields.id.end' = '"
-                                + (RECORDS - 1)
+                                + "  'number-of-rows' = '"
+                                + RECORDS
+                                + "',\n"
+                                + "  'splits' = '"
+                                + PARALLELISM
                                 + "'\n);\n"
                                 + set("pipeline.name", "demo")
                                 + set("parallelism.default", PARALLELISM)
@@ -532,7 +534,7 @@ public final class Demo {
                                         + batch()
                                         + "SELECT MOD(id, "
                                         + PARALLELISM
-                                        + ") AS subtask, COUNT(*) AS records,"
+                                        + ") AS split_id, COUNT(*) AS records,"
                                         + " COUNT(DISTINCT id) AS ids, MIN(id) AS first_id,"
                                         + " MAX(id) AS last_id FROM T GROUP BY MOD(id, "
                                         + PARALLELISM
@@ -543,7 +545,7 @@ public final class Demo {
         counted.lines().forEach(line -> story.tell("%s", line));
         ExactlyOnce check = new ExactlyOnce(PARALLELISM);
         for (List<String> row : counted.rows()) {
-            check.subtask(
+            check.split(
                     Integer.parseInt(row.get(0)),
                     Long.parseLong(row.get(1)),
                     Long.parseLong(row.get(2)),
@@ -551,7 +553,7 @@ public final class Demo {
                     Long.parseLong(row.get(4)));
         }
         long records = check.records();
-        story.tell("%d records, each once, no gap below the last of each subtask", records);
+        story.tell("%d records, each once, no gap below the last of each split", records);
         long expected = table.latest().get().records();
         require(records == expected, "the snapshot says it has %d records", expected);
         require(

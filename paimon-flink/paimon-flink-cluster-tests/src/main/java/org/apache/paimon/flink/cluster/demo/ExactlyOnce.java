@@ -17,57 +17,57 @@ import org.apache.paimon.flink.cluster.ClusterException;
 import java.util.BitSet;
 
 /**
- * Judges counted ids. Subtask {@code i} of {@code n} has emitted {@code i, i + n, i + 2n, ...}: if
+ * Judges counted ids. Split {@code i} of {@code n} has emitted {@code i, i + n, i + 2n, ...}: if
  * its ids start with {@code i}, are all different, and are as many as fit between the first and the
  * last, then each of them is there exactly once.
  */
 final class ExactlyOnce {
 
-    private final int subtasks;
+    private final int splits;
     private final BitSet seen = new BitSet();
     private long records;
 
-    ExactlyOnce(int subtasks) {
-        this.subtasks = subtasks;
+    ExactlyOnce(int splits) {
+        this.splits = splits;
     }
 
-    /** Takes in what was counted for one subtask; throws if it is not exactly once. */
-    void subtask(int index, long count, long distinct, long first, long last) {
-        if (index < 0 || index >= subtasks || seen.get(index)) {
+    /** Takes in what was counted for one split; throws if it is not exactly once. */
+    void split(int index, long count, long distinct, long first, long last) {
+        if (index < 0 || index >= splits || seen.get(index)) {
             throw new ClusterException(
-                    "ids of subtask " + index + " were not expected, or were counted twice");
+                    "ids of split " + index + " were not expected, or were counted twice");
         }
         seen.set(index);
         if (first != index) {
             throw new ClusterException(
                     String.format(
-                            "LOST: the first id of subtask %d should be %d and is %d",
+                            "LOST: the first id of split %d should be %d and is %d",
                             index, index, first));
         }
-        long expected = (last - first) / subtasks + 1;
+        long expected = (last - first) / splits + 1;
         if (distinct < expected) {
             throw new ClusterException(
                     String.format(
-                            "LOST: subtask %d has emitted %d records up to id %d, but %d are there",
+                            "LOST: split %d has emitted %d records up to id %d, but %d are there",
                             index, expected, last, distinct));
         }
         if (count > distinct || distinct > expected) {
             throw new ClusterException(
                     String.format(
-                            "DOUBLED: subtask %d has emitted %d records up to id %d, but %d are"
+                            "DOUBLED: split %d has emitted %d records up to id %d, but %d are"
                                     + " there",
                             index, expected, last, count));
         }
         records += count;
     }
 
-    /** How many records all subtasks have together; throws if a subtask is missing. */
+    /** How many records all splits have together; throws if a split is missing. */
     long records() {
-        if (seen.cardinality() != subtasks) {
+        if (seen.cardinality() != splits) {
             throw new ClusterException(
                     String.format(
-                            "LOST: %d subtasks have emitted, records of %d are there: %s",
-                            subtasks, seen.cardinality(), seen));
+                            "LOST: %d splits have emitted, records of %d are there: %s",
+                            splits, seen.cardinality(), seen));
         }
         return records;
     }

@@ -23,39 +23,39 @@ class ExactlyOnceTest {
 
     @Test
     void prefixesOfDifferentLengthAreAllRight() {
-        check.subtask(0, 3, 3, 0, 4);
-        check.subtask(1, 1, 1, 1, 1);
+        check.split(0, 3, 3, 0, 4);
+        check.split(1, 1, 1, 1, 1);
 
         assertThat(check.records()).isEqualTo(4);
     }
 
     @Test
     void aGapIsALoss() {
-        assertThatThrownBy(() -> check.subtask(0, 2, 2, 0, 4))
-                .hasMessageContainingAll("LOST", "subtask 0", "3 records", "2 are there");
+        assertThatThrownBy(() -> check.split(0, 2, 2, 0, 4))
+                .hasMessageContainingAll("LOST", "split 0", "3 records", "2 are there");
     }
 
     @Test
     void aMissingHeadIsALoss() {
-        assertThatThrownBy(() -> check.subtask(1, 2, 2, 3, 5))
+        assertThatThrownBy(() -> check.split(1, 2, 2, 3, 5))
                 .hasMessageContainingAll("LOST", "should be 1", "is 3");
     }
 
     @Test
     void aRecordThatIsThereTwiceIsDoubled() {
-        assertThatThrownBy(() -> check.subtask(0, 4, 3, 0, 4))
+        assertThatThrownBy(() -> check.split(0, 4, 3, 0, 4))
                 .hasMessageContainingAll("DOUBLED", "4 are there");
     }
 
     @Test
     void aDoubleDoesNotHideAGap() {
-        assertThatThrownBy(() -> check.subtask(0, 3, 2, 0, 4)).hasMessageContaining("LOST");
+        assertThatThrownBy(() -> check.split(0, 3, 2, 0, 4)).hasMessageContaining("LOST");
     }
 
     @Test
-    void aSubtaskWithoutRecordsIsALoss() {
-        check.subtask(0, 1, 1, 0, 0);
+    void aSplitWithoutRecordsIsALoss() {
+        check.split(0, 1, 1, 0, 0);
 
-        assertThatThrownBy(check::records).hasMessageContainingAll("LOST", "2 subtasks");
+        assertThatThrownBy(check::records).hasMessageContainingAll("LOST", "2 splits");
     }
 }

@@ -16,7 +16,7 @@ import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
 
 /**
  * T2, E3: a writer that is about to end asks to be answered once everything up to a completed
- * checkpoint is committed and tagged. The answer is an exception when the commit failed.
+ * checkpoint is committed and tagged, or has failed: see {@link AwaitCommitResponse}.
  */
 public class AwaitCommitRequest implements CoordinationRequest {
 

@@ -14,19 +14,49 @@ package org.apache.paimon.flink.sink.coordinator;
 
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 
-/** The answer to an {@link AwaitCommitRequest}. */
+import javax.annotation.Nullable;
+
+/**
+ * The answer to an {@link AwaitCommitRequest}. A failed commit is an answer as well: the request
+ * itself fails only when the RPC does.
+ */
 public class AwaitCommitResponse implements CoordinationResponse {
 
-    private static final long serialVersionUID = 1L;
+    private static final long serialVersionUID = 2L;
 
     private final long committedCheckpointId;
+    @Nullable private final String failure;
 
-    public AwaitCommitResponse(long committedCheckpointId) {
+    private AwaitCommitResponse(long committedCheckpointId, @Nullable String failure) {
         this.committedCheckpointId = committedCheckpointId;
+        this.failure = failure;
     }
 
     /** Everything up to this checkpoint is committed and tagged. */
+    public static AwaitCommitResponse committed(long checkpointId) {
+        return new AwaitCommitResponse(checkpointId, null);
+    }
+
+    /** The commit failed, or the coordinator will not do it any more. */
+    public static AwaitCommitResponse failed(String failure) {
+        return new AwaitCommitResponse(-1, failure);
+    }
+
+    /** Everything up to this checkpoint is committed and tagged; -1 when the commit failed. */
     public long committedCheckpointId() {
         return committedCheckpointId;
+    }
+
+    /** Why the commit failed; null when it did not. */
+    @Nullable
+    public String failure() {
+        return failure;
+    }
+
+    @Override
+    public String toString() {
+        return failure == null
+                ? String.format("AwaitCommitResponse{checkpoint %d}", committedCheckpointId)
+                : String.format("AwaitCommitResponse{failed: %s}", failure);
     }
 }

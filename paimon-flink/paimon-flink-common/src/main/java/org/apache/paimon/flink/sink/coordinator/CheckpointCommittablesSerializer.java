@@ -36,9 +36,10 @@ import java.util.List;
  *   <li>version 3: a savepoint flag (boolean) after the idle bit; absent means false
  * </ul>
  *
- * <p>S1: it writes version 3 and reads all three. S2: whatever does not fit is an {@link
- * IOException} that says what and where, and nothing is allocated by a length that was not checked
- * against the bytes that are there.
+ * <p>S1: it writes version 3 and reads all three. S4: a report without the savepoint flag is
+ * written as version 2 by {@link #serialize(int, CheckpointCommittables)}, which older builds can
+ * read. S2: whatever does not fit is an {@link IOException} that says what and where, and nothing
+ * is allocated by a length that was not checked against the bytes that are there.
  */
 public class CheckpointCommittablesSerializer
         implements SimpleVersionedSerializer<CheckpointCommittables> {
@@ -61,8 +62,15 @@ public class CheckpointCommittablesSerializer
 
     @Override
     public byte[] serialize(CheckpointCommittables report) throws IOException {
+        return serialize(VERSION_3, report);
+    }
+
+    /**
+     * @param version 2 or 3; version 2 leaves the savepoint flag out
+     */
+    byte[] serialize(int version, CheckpointCommittables report) throws IOException {
         List<byte[]> committables = new ArrayList<>(report.size());
-        long length = headerLength(VERSION_3) + 2L * Integer.BYTES;
+        long length = headerLength(version) + 2L * Integer.BYTES;
         for (Committable committable : report.committables()) {
             byte[] bytes = committableSerializer.serialize(committable);
             committables.add(bytes);
@@ -81,7 +89,9 @@ public class CheckpointCommittablesSerializer
         out.putLong(report.checkpointId());
         out.putLong(report.watermark());
         out.put(toByte(report.idle()));
-        out.put(toByte(report.savepoint()));
+        if (version >= VERSION_3) {
+            out.put(toByte(report.savepoint()));
+        }
         out.putInt(committableSerializer.getVersion());
         out.putInt(committables.size());
         for (byte[] bytes : committables) {
@@ -209,10 +219,16 @@ public class CheckpointCommittablesSerializer
         return BigEndian.getInt(serialized, headerLength(version) + Integer.BYTES);
     }
 
-    /** A copy of a report with the savepoint flag, with the flag cleared. */
+    /** A copy of a report of version 3 as version 2, which has no savepoint flag. */
     static byte[] withoutSavepointFlag(byte[] serialized) {
-        byte[] copy = serialized.clone();
-        copy[SAVEPOINT_OFFSET] = 0;
+        byte[] copy = new byte[serialized.length - 1];
+        System.arraycopy(serialized, 0, copy, 0, SAVEPOINT_OFFSET);
+        System.arraycopy(
+                serialized,
+                SAVEPOINT_OFFSET + 1,
+                copy,
+                SAVEPOINT_OFFSET,
+                copy.length - SAVEPOINT_OFFSET);
         return copy;
     }
 

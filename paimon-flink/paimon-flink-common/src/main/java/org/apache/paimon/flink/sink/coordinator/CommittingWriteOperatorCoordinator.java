@@ -35,7 +35,6 @@ import javax.annotation.Nullable;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -43,6 +42,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 /**
@@ -98,9 +98,10 @@ public class CommittingWriteOperatorCoordinator
     private final NavigableMap<Long, CompletableFuture<byte[]>> deferredCheckpoints =
             new TreeMap<>();
 
-    /** Who waits for the commit of which checkpoint. */
-    private final NavigableMap<Long, CompletableFuture<CoordinationResponse>> awaitedCommits =
-            new TreeMap<>();
+    private final AwaitedCommits awaitedCommits = new AwaitedCommits();
+
+    /** Whether the loop will look at the awaited commits anyway: one action does for all. */
+    private final AtomicBoolean lookQueued = new AtomicBoolean();
 
     /** What Flink waits for, also while it is only queued: a close may drop the queue. */
     private final Set<CompletableFuture<?>> unanswered = ConcurrentHashMap.newKeySet();
@@ -233,6 +234,8 @@ public class CommittingWriteOperatorCoordinator
         state = State.CLOSED;
         FlinkException closed = closed();
         unanswered.forEach(answer -> answer.completeExceptionally(closed));
+        lookQueued.set(false); // the action may have been dropped
+        awaitedCommits.failed(closed.getMessage());
         CommitUserLease.release(loop);
         if (committer != null) {
             committer.close();
@@ -373,56 +376,41 @@ public class CommittingWriteOperatorCoordinator
     @Override
     public CompletableFuture<CoordinationResponse> handleCoordinationRequest(
             CoordinationRequest request) {
-        CompletableFuture<CoordinationResponse> answer = new CompletableFuture<>();
         if (!(request instanceof AwaitCommitRequest)) {
-            answer.completeExceptionally(
+            CompletableFuture<CoordinationResponse> refused = new CompletableFuture<>();
+            refused.completeExceptionally(
                     new IllegalArgumentException(
                             "Unknown request of type " + request.getClass().getName() + "."));
-            return answer;
+            return refused;
         }
-        owe(answer);
-        AwaitCommitRequest await = (AwaitCommitRequest) request;
-        boolean queued =
-                loop.execute(
-                        await.toString(),
-                        () -> {
-                            if (state == State.FAILED) {
-                                answer.completeExceptionally(closed());
-                            } else if (await.checkpointId() <= settledCheckpointId) {
-                                answer.complete(settledResponse());
-                            } else {
-                                awaitedCommits
-                                        .computeIfAbsent(
-                                                await.checkpointId(),
-                                                id -> new CompletableFuture<>())
-                                        .whenComplete(
-                                                (response, failure) -> {
-                                                    if (failure == null) {
-                                                        answer.complete(response);
-                                                    } else {
-                                                        answer.completeExceptionally(failure);
-                                                    }
-                                                });
-                            }
-                        });
-        if (!queued) {
-            answer.completeExceptionally(closed());
+        CompletableFuture<CoordinationResponse> answer =
+                awaitedCommits.add((AwaitCommitRequest) request);
+        // The loop may hang in a commit for long, and a writer asks again every few seconds.
+        if (lookQueued.compareAndSet(false, true)
+                && !loop.execute("answer to a writer that ends", this::answerWriters)) {
+            lookQueued.set(false);
+            awaitedCommits.failed(closed().getMessage());
         }
         return answer;
     }
 
-    private void settled(long checkpointId) {
-        settledCheckpointId = Math.max(settledCheckpointId, checkpointId);
-        Iterator<CompletableFuture<CoordinationResponse>> awaited =
-                awaitedCommits.headMap(settledCheckpointId, true).values().iterator();
-        while (awaited.hasNext()) {
-            awaited.next().complete(settledResponse());
-            awaited.remove();
+    private void answerWriters() {
+        lookQueued.set(false);
+        if (state == State.FAILED) {
+            awaitedCommits.failed(closed().getMessage());
+        } else {
+            awaitedCommits.committed(settledCheckpointId);
         }
     }
 
-    private CoordinationResponse settledResponse() {
-        return CoordinationResponseUtils.wrap(new AwaitCommitResponse(settledCheckpointId));
+    private void settled(long checkpointId) {
+        settledCheckpointId = Math.max(settledCheckpointId, checkpointId);
+        awaitedCommits.committed(settledCheckpointId);
+    }
+
+    /** For tests: how many writers wait. */
+    int awaitedCommits() {
+        return awaitedCommits.size();
     }
 
     // ------------------------------------------------------------------------
@@ -466,8 +454,7 @@ public class CommittingWriteOperatorCoordinator
     private void answerAllExceptionally(Throwable cause) {
         deferredCheckpoints.values().forEach(result -> result.completeExceptionally(cause));
         deferredCheckpoints.clear();
-        awaitedCommits.values().forEach(answer -> answer.completeExceptionally(cause));
-        awaitedCommits.clear();
+        awaitedCommits.failed(cause.getMessage());
     }
 
     private void owe(CompletableFuture<?> answer) {

@@ -31,7 +31,22 @@ public final class CoordinatorCommitOptions {
                                     + " are queued, before it is interrupted. Its successor waits"
                                     + " for it in any case.");
 
+    public static final ConfigOption<Boolean> SINK_COORDINATOR_COMMIT_DISCARD_RESTORED_REPORTS =
+            ConfigOptions.key("sink.coordinator-commit.discard-restored-reports")
+                    .booleanType()
+                    .defaultValue(false)
+                    .withDescription(
+                            "Whether a job that does not commit in the coordinator may drop the"
+                                    + " reports of a job that did from the state that it is"
+                                    + " restored from. Right after 'flink stop': its savepoint"
+                                    + " still lists reports that are committed. Wrong after an"
+                                    + " asynchronous savepoint: their rows would be lost.");
+
     private CoordinatorCommitOptions() {}
+
+    public static boolean discardRestoredReports(Map<String, String> options) {
+        return Options.fromMap(options).get(SINK_COORDINATOR_COMMIT_DISCARD_RESTORED_REPORTS);
+    }
 
     /**
      * @throws IllegalArgumentException when the duration is negative

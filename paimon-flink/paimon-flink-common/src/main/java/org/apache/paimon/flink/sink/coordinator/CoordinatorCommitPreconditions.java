@@ -19,6 +19,7 @@ import org.apache.paimon.table.FileStoreTable;
 
 import org.apache.flink.api.dag.Transformation;
 import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.core.execution.CheckpointingMode;
 import org.apache.flink.streaming.api.environment.CheckpointConfig;
 import org.apache.flink.streaming.api.transformations.WithBoundedness;
 
@@ -75,6 +76,13 @@ public final class CoordinatorCommitPreconditions {
                 CheckpointingOptions.CHECKPOINTING_INTERVAL.key(),
                 "not set",
                 "an interval");
+        // Unaligned checkpoints are allowed (U1): reports do not travel with the records.
+        CheckpointingMode mode = checkpointConfig.getCheckpointingConsistencyMode();
+        require(
+                mode == CheckpointingMode.EXACTLY_ONCE,
+                CheckpointingOptions.CHECKPOINTING_CONSISTENCY_MODE.key(),
+                mode.name(),
+                CheckpointingMode.EXACTLY_ONCE.name());
         int concurrent = checkpointConfig.getMaxConcurrentCheckpoints();
         require(
                 concurrent == 1,
@@ -109,6 +117,15 @@ public final class CoordinatorCommitPreconditions {
                                 CheckpointingOptions.ENABLE_CHECKPOINTS_AFTER_TASKS_FINISH.key()));
             }
         }
+    }
+
+    /** For a sink that can only commit in an operator. */
+    public static IllegalArgumentException unableSink(Class<?> sink) {
+        return new IllegalArgumentException(
+                String.format(
+                        "%s is true, but the sink %s cannot commit in the coordinator: it needs %s"
+                                + " to be false. Set it to false for this job.",
+                        OPTION, sink.getName(), OPTION));
     }
 
     private static void require(boolean fulfilled, String name, String found, String needed) {

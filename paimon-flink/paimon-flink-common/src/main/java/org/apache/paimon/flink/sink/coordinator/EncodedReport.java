@@ -84,10 +84,15 @@ public final class EncodedReport {
         return new EncodedReport(version, serialized);
     }
 
+    /** S4: as version 3 with the savepoint flag, else as version 2, which older builds read. */
     public static EncodedReport encode(
             CheckpointCommittables report, CheckpointCommittablesSerializer serializer)
             throws IOException {
-        return new EncodedReport(serializer.getVersion(), serializer.serialize(report));
+        int version =
+                report.savepoint()
+                        ? CheckpointCommittablesSerializer.VERSION_3
+                        : CheckpointCommittablesSerializer.VERSION_2;
+        return new EncodedReport(version, serializer.serialize(version, report));
     }
 
     /** Reads one element of the writer's state: version (int), length (int) and bytes. */
@@ -114,8 +119,15 @@ public final class EncodedReport {
         return of(version, serialized);
     }
 
-    /** S3: the frame of {@link SimpleVersionedSerialization}, as the base release writes it. */
+    /**
+     * S3: the frame of {@link SimpleVersionedSerialization}, as the base release writes it. S4: no
+     * version 3 without the flag, also when another build has written the report so.
+     */
     public byte[] toState() {
+        return savepoint ? frame() : withdrawn().frame();
+    }
+
+    private byte[] frame() {
         return ByteBuffer.allocate(2 * Integer.BYTES + serialized.length)
                 .putInt(version)
                 .putInt(serialized.length)
@@ -157,11 +169,12 @@ public final class EncodedReport {
         return new EncodedReport(this);
     }
 
-    /** A1: the same report for a savepoint that was withdrawn. */
+    /** A1, S4: the same report without the savepoint flag, in a version that does not have it. */
     public EncodedReport withdrawn() {
-        return savepoint()
+        return version >= CheckpointCommittablesSerializer.VERSION_3
                 ? new EncodedReport(
-                        version, CheckpointCommittablesSerializer.withoutSavepointFlag(serialized))
+                        CheckpointCommittablesSerializer.VERSION_2,
+                        CheckpointCommittablesSerializer.withoutSavepointFlag(serialized))
                 : this;
     }
 

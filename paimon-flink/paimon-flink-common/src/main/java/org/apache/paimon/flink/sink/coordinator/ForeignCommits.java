@@ -109,8 +109,8 @@ final class ForeignCommits implements BeforeCommit {
 
     private String message(Snapshot foreign) {
         return String.format(
-                "Snapshot %d of table %s with identifier %d was committed by job %s (run %s), and"
-                        + " this is job %s (run %s); both are commit user %s. Either two jobs were"
+                "Snapshot %d of table %s with identifier %d was committed by %s, and this is job %s"
+                        + " (run %s); both are commit user %s. Either two jobs were"
                         + " started from one savepoint, or another JobManager has taken over this"
                         + " job. Nothing more is committed here. Stop both jobs and start the one to"
                         + " keep from its newest checkpoint; or give one of them another"
@@ -119,10 +119,16 @@ final class ForeignCommits implements BeforeCommit {
                 foreign.id(),
                 table,
                 foreign.commitIdentifier(),
-                CommitProperties.jobId(foreign),
-                CommitProperties.runId(foreign),
+                committer(foreign),
                 run.jobId(),
                 run.runId(),
                 foreign.commitUser());
+    }
+
+    private static String committer(Snapshot foreign) {
+        String runId = CommitProperties.runId(foreign);
+        return runId == null
+                ? "a job that does not say which (another build, or the operator path)"
+                : String.format("job %s (run %s)", CommitProperties.jobId(foreign), runId);
     }
 }

@@ -116,6 +116,15 @@ class CheckpointCommittablesSerializerTest {
                 .isEqualTo(Arrays.copyOfRange(stock, 17, stock.length));
     }
 
+    @Test
+    @DisplayName("S4: as version 2 a report has the very bytes of the released build")
+    void writesTheReleasedBytes() throws Exception {
+        byte[] stock = GoldenBytes.read("stock-report-v2");
+
+        assertThat(SERIALIZER.serialize(2, SERIALIZER.deserialize(2, stock))).isEqualTo(stock);
+        assertThat(SERIALIZER.getVersion()).isEqualTo(3);
+    }
+
     // ------------------------------------------------------------------------
     //  S2
     // ------------------------------------------------------------------------

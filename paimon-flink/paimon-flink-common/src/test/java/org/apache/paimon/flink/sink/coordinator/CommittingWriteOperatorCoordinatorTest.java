@@ -12,9 +12,11 @@
 
 package org.apache.paimon.flink.sink.coordinator;
 
+import org.apache.paimon.data.BinaryRow;
 import org.apache.paimon.flink.sink.state.CoordinatorState;
 import org.apache.paimon.flink.sink.state.CoordinatorStateSerializer;
 import org.apache.paimon.flink.sink.state.MemoryBackendStateStore;
+import org.apache.paimon.fs.Path;
 import org.apache.paimon.utils.SteppedEventLoop;
 import org.apache.paimon.utils.ThreadEventLoop;
 
@@ -35,13 +37,15 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -386,6 +390,32 @@ class CommittingWriteOperatorCoordinatorTest {
         return state.get();
     }
 
+    @Test
+    @DisplayName("S5: a savepoint that is pending in upstream's state is tagged by the restore")
+    void tagsTheSavepointOfUpstreamsState() throws Exception {
+        Path bucket =
+                fixture.table.table().store().pathFactory().bucketPath(BinaryRow.EMPTY_ROW, 0);
+        for (String file : Arrays.asList("data-golden-0.parquet", "data-golden-1.parquet")) {
+            fixture.table.fileIO().writeFile(new Path(bucket, file), "", false);
+        }
+        restoring(43, GoldenBytes.read("coordinator-state-empty"));
+        EncodedReport checkpoint = upstream("upstream-element-v3-checkpoint");
+        fixture.writer(
+                coordinator, 0, 0, 43, upstream("upstream-element-v3-savepoint"), checkpoint);
+        fixture.writer(coordinator, 1, 0, 43, upstream("upstream-element-v3-empty"), checkpoint);
+        loop.runAll();
+
+        assertThat(fixture.context.isJobFailed()).isFalse();
+        assertThat(fixture.table.tags()).containsExactly("savepoint-42");
+        assertThat(fixture.table.tagManager().getOrThrow("savepoint-42").totalRecordCount())
+                .isEqualTo(33);
+        assertThat(fixture.identifiers()).startsWith(42L);
+    }
+
+    private static EncodedReport upstream(String golden) throws IOException {
+        return EncodedReport.fromState(GoldenBytes.read(golden));
+    }
+
     // ------------------------------------------------------------------------
     //  State
     // ------------------------------------------------------------------------
@@ -625,11 +655,13 @@ class CommittingWriteOperatorCoordinatorTest {
         coordinator.checkpointCoordinator(6, late);
 
         assertThat(deferred).isCompletedExceptionally();
-        assertThat(awaited).isCompletedExceptionally();
         assertThat(dropped).isCompletedExceptionally();
-        assertThat(droppedRequest).isCompletedExceptionally();
         assertThat(late).isCompletedExceptionally();
-        assertThat(await(6)).isCompletedExceptionally();
+        assertThat(failureOf(awaited)).contains("asked again");
+        assertThat(failureOf(droppedRequest)).contains("was closed");
+        assertThat(failureOf(await(6))).contains("was closed");
+        assertThat(failureOf(await(7))).contains("was closed");
+        assertThat(coordinator.awaitedCommits()).isZero();
     }
 
     @Test
@@ -678,10 +710,8 @@ class CommittingWriteOperatorCoordinatorTest {
         CompletableFuture<CoordinationResponse> late = await(1);
         loop.runAll();
 
-        for (CompletableFuture<CoordinationResponse> answer : Arrays.asList(early, late)) {
-            AwaitCommitResponse response = CoordinationResponseUtils.unwrap(answer.get());
-            assertThat(response.committedCheckpointId()).isEqualTo(1);
-        }
+        assertThat(committedOf(early)).isEqualTo(1);
+        assertThat(committedOf(late)).isEqualTo(1);
     }
 
     @Test
@@ -695,7 +725,7 @@ class CommittingWriteOperatorCoordinatorTest {
         fixture.writer(coordinator, 1, 0, 3);
         loop.runAll();
 
-        assertThat(answer).isCompleted();
+        assertThat(committedOf(answer)).isEqualTo(3);
     }
 
     @Test
@@ -714,10 +744,73 @@ class CommittingWriteOperatorCoordinatorTest {
         CompletableFuture<CoordinationResponse> late = await(1);
         loop.runAll();
 
-        assertThatThrownBy(early::get)
-                .isInstanceOf(ExecutionException.class)
-                .hasMessageContaining("the table is gone");
-        assertThat(late).isCompletedExceptionally();
+        assertThat(failureOf(early)).contains("the table is gone");
+        assertThat(failureOf(late)).contains("the table is gone");
+    }
+
+    @Test
+    @DisplayName("T2: a commit that failed with a time-out is answered, like any failure")
+    void awaitedCommitTimesOut() throws Exception {
+        start();
+        fixture.hooks.before(
+                identifier -> {
+                    throw new IOException("no answer", new TimeoutException("the metastore"));
+                });
+        checkpoint(1);
+        writer0.report(fixture.report(1, 1));
+        writer1.report(fixture.report(1, 2));
+        CompletableFuture<CoordinationResponse> answer = await(1);
+        complete(1);
+
+        assertThat(answer).isCompleted();
+        assertThat(failureOf(answer)).contains("no answer");
+        assertThat(fixture.hooks.asked()).containsExactly(1L);
+    }
+
+    @Test
+    @DisplayName("E3: a writer that asks again a thousand times leaves one future and one action")
+    void repeatedRequestsLeaveOne() throws Exception {
+        start();
+        checkpoint(1);
+        writer0.report(fixture.report(1, 1));
+        writer1.report(fixture.report(1, 2));
+        loop.runAll();
+        List<CompletableFuture<CoordinationResponse>> answers = new ArrayList<>();
+        CompletableFuture<CoordinationResponse> other =
+                coordinator.handleCoordinationRequest(new AwaitCommitRequest(1, 1));
+        for (int i = 0; i < 1000; i++) {
+            answers.add(await(1));
+        }
+
+        assertThat(coordinator.awaitedCommits()).as("one for each writer").isEqualTo(2);
+        assertThat(loop.pending()).hasSize(1);
+        assertThat(answers.subList(0, 999)).allMatch(CompletableFuture::isDone);
+        loop.runAll();
+        CompletableFuture<CoordinationResponse> last = await(1);
+        assertThat(loop.pending()).as("looks again after a look").hasSize(1);
+        assertThat(failureOf(answers.get(999))).contains("asked again");
+        complete(1);
+        assertThat(committedOf(last)).isEqualTo(1);
+        assertThat(committedOf(other)).isEqualTo(1);
+        assertThat(coordinator.awaitedCommits()).isZero();
+    }
+
+    private static String failureOf(CompletableFuture<CoordinationResponse> answer)
+            throws Exception {
+        return response(answer).failure();
+    }
+
+    private static long committedOf(CompletableFuture<CoordinationResponse> answer)
+            throws Exception {
+        AwaitCommitResponse response = response(answer);
+        assertThat(response.failure()).isNull();
+        return response.committedCheckpointId();
+    }
+
+    private static AwaitCommitResponse response(CompletableFuture<CoordinationResponse> answer)
+            throws Exception {
+        assertThat(answer).isDone();
+        return CoordinationResponseUtils.unwrap(answer.get());
     }
 
     @Test

@@ -132,9 +132,12 @@ class CoordinatorSuccessionTest {
     }
 
     private static void awaitCommit(CoordinatorSuccession coordinator, long id) throws Exception {
-        coordinator
-                .handleCoordinationRequest(new AwaitCommitRequest(0, id))
-                .get(PATIENCE.getSeconds(), TimeUnit.SECONDS);
+        AwaitCommitResponse response =
+                CoordinationResponseUtils.unwrap(
+                        coordinator
+                                .handleCoordinationRequest(new AwaitCommitRequest(0, id))
+                                .get(PATIENCE.getSeconds(), TimeUnit.SECONDS));
+        assertThat(response.failure()).isNull();
     }
 
     @Test
@@ -371,7 +374,8 @@ class CoordinatorSuccessionTest {
         assertThat(fixture.context.isJobFailed()).isFalse();
         assertThat(fixture.table.ids()).containsExactly(1, 2);
         await("the request to the first life is answered", waiting::isDone);
-        assertThat(waiting).isCompletedExceptionally();
+        AwaitCommitResponse response = CoordinationResponseUtils.unwrap(waiting.get());
+        assertThat(response.failure()).isNotNull();
     }
 
     @Test

@@ -31,7 +31,8 @@ class EncodedReportTest {
     @Test
     @DisplayName("S3: an element of the writer's state has the frame that the base release writes")
     void stateElementHasFlinksFrame() throws Exception {
-        CheckpointCommittables report = Reports.of(5).files("a", "b").watermark(3).report();
+        CheckpointCommittables report =
+                Reports.of(5).files("a", "b").watermark(3).savepoint().report();
 
         assertThat(EncodedReport.encode(report, SERIALIZER).toState())
                 .isEqualTo(
@@ -84,6 +85,68 @@ class EncodedReportTest {
         assertThatThrownBy(() -> EncodedReport.fromState(frame))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("A report of version 3 has 0 bytes");
+    }
+
+    @Test
+    @DisplayName("S4: a report without the flag is the released build's element, byte for byte")
+    void unflaggedReportIsOfVersion2() throws Exception {
+        byte[] element = GoldenBytes.read("stock-element-v2");
+        CheckpointCommittables report = EncodedReport.fromState(element).decode(SERIALIZER);
+
+        EncodedReport encoded = EncodedReport.encode(report, SERIALIZER);
+
+        assertThat(encoded.version()).isEqualTo(2);
+        assertThat(encoded.toState()).isEqualTo(element);
+        assertThat(Reports.of(5).savepoint().encoded().version()).isEqualTo(3);
+    }
+
+    @Test
+    @DisplayName("S4: a withdrawn report is of version 2, as if it had never been flagged")
+    void withdrawnReportIsOfVersion2() throws Exception {
+        Reports plain = Reports.of(9).files("a").watermark(4).idle();
+        byte[] unflagged = plain.encoded().toState();
+
+        EncodedReport withdrawn = plain.savepoint().encoded().withdrawn();
+
+        assertThat(withdrawn.version()).isEqualTo(2);
+        assertThat(withdrawn.toState()).isEqualTo(unflagged);
+        assertThat(EncodedReport.fromState(withdrawn.toState()).decode(SERIALIZER))
+                .hasToString(Reports.of(9).files("a").watermark(4).idle().report().toString());
+    }
+
+    @Test
+    @DisplayName("S5: upstream's element with a pending savepoint is read, and written as it was")
+    void upstreamElementOfAPendingSavepoint() throws Exception {
+        for (String golden :
+                Arrays.asList("upstream-element-v3-savepoint", "upstream-element-v3-empty")) {
+            byte[] element = GoldenBytes.read(golden);
+
+            EncodedReport report = EncodedReport.fromState(element);
+
+            assertThat(report.version()).isEqualTo(3);
+            assertThat(report.checkpointId()).isEqualTo(42);
+            assertThat(report.savepoint()).isTrue();
+            assertThat(report.toState()).isEqualTo(element);
+            assertThat(EncodedReport.encode(report.decode(SERIALIZER), SERIALIZER).toState())
+                    .as("encoded anew")
+                    .isEqualTo(element);
+        }
+    }
+
+    @Test
+    @DisplayName("S4, S5: upstream's element without the flag goes on as version 2")
+    void upstreamElementOfACheckpoint() throws Exception {
+        byte[] element = GoldenBytes.read("upstream-element-v3-checkpoint");
+        EncodedReport report = EncodedReport.fromState(element);
+        assertThat(report.version()).isEqualTo(3);
+        assertThat(report.checkpointId()).isEqualTo(43);
+        assertThat(report.savepoint()).isFalse();
+
+        EncodedReport written = EncodedReport.fromState(report.toState());
+
+        assertThat(written.version()).isEqualTo(2);
+        assertThat(written.decode(SERIALIZER)).hasToString(report.decode(SERIALIZER).toString());
+        assertThat(written.toState()).hasSize(element.length - 1);
     }
 
     @Test

@@ -20,11 +20,11 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 
 /** Reads the hexadecimal files that {@code tools/golden-reports/generate} has written. */
-final class GoldenBytes {
+public final class GoldenBytes {
 
     private GoldenBytes() {}
 
-    static byte[] read(String name) throws IOException {
+    public static byte[] read(String name) throws IOException {
         String resource = "/golden/" + name + ".hex";
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (InputStream in = GoldenBytes.class.getResourceAsStream(resource)) {

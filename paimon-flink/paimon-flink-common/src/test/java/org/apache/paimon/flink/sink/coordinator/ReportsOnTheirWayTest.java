@@ -414,7 +414,7 @@ class ReportsOnTheirWayTest {
         receiver.receive(
                 0,
                 0,
-                RestoredCommittableEvent.part(0, 4, 3, true, Reports.of(4).encoded().serialized()));
+                RestoredCommittableEvent.part(0, 4, 2, true, Reports.of(4).encoded().serialized()));
         assertThatThrownBy(
                         () ->
                                 receiver.receive(
@@ -447,7 +447,7 @@ class ReportsOnTheirWayTest {
                                         2,
                                         7,
                                         new CommittableEvent(
-                                                2, 5, false, 3, true, Arrays.copyOf(bytes, 20))))
+                                                2, 5, false, 2, true, Arrays.copyOf(bytes, 20))))
                 .isInstanceOf(ReportProtocolException.class)
                 .hasMessageContaining("subtask 2 (attempt 7), checkpoint 5");
         assertThatThrownBy(
@@ -505,7 +505,7 @@ class ReportsOnTheirWayTest {
                                                 1,
                                                 6,
                                                 false,
-                                                3,
+                                                2,
                                                 true,
                                                 Reports.of(5).encoded().serialized())))
                 .isInstanceOf(ReportProtocolException.class)

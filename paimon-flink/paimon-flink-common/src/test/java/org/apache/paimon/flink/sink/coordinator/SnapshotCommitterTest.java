@@ -572,7 +572,7 @@ class SnapshotCommitterTest {
                         false,
                         new ArrayDeque<>(
                                 Collections.singleton(
-                                        new CommitBatch.Entry(4, 2, EncodedReport.of(3, bytes)))));
+                                        new CommitBatch.Entry(4, 2, EncodedReport.of(2, bytes)))));
 
         assertThatThrownBy(() -> committer.commit(7, Collections.singletonList(batch)))
                 .isInstanceOf(ReportProtocolException.class)

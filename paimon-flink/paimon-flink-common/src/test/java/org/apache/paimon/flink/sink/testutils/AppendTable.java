@@ -396,7 +396,11 @@ public final class AppendTable {
 
     /** Creates the table again after it was dropped. */
     public void createAgain(FileStoreTable dropped) throws Exception {
-        catalog.createTable(identifier, dropped.schema().toSchema(), false);
+        Schema.Builder schema = Schema.newBuilder().options(dropped.options());
+        dropped.rowType().getFields().forEach(field -> schema.column(field.name(), field.type()));
+        Schema withoutPath = schema.build();
+        withoutPath.options().remove("path");
+        catalog.createTable(identifier, withoutPath, false);
     }
 
     // ------------------------------------------------------------------------

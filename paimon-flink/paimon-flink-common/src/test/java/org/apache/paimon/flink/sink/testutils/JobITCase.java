@@ -47,6 +47,14 @@ public abstract class JobITCase {
 
     protected abstract TestCluster cluster();
 
+    /**
+     * Of every job, unless its test says something else. Chained, the sink has its default
+     * parallelism.
+     */
+    protected Input input() {
+        return Input.CHAINED;
+    }
+
     /** One more scenario, of other records. */
     protected Scenario scenario(int firstLane, int lanes) {
         Scenario opened = Scenario.open(firstLane, lanes);
@@ -64,7 +72,8 @@ public abstract class JobITCase {
     }
 
     protected RunningJob.Builder job() {
-        return RunningJob.on(cluster(), directory);
+        RunningJob.Builder job = RunningJob.on(cluster(), directory).input(input());
+        return input() == Input.CHAINED ? job : job.parallelismAtTheSink();
     }
 
     protected RunningJob.Builder job(AppendTable table) {

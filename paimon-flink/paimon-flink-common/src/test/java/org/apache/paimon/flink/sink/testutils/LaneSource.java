@@ -12,123 +12,296 @@
 
 package org.apache.paimon.flink.sink.testutils;
 
-import org.apache.flink.api.common.state.ListState;
-import org.apache.flink.api.common.state.ListStateDescriptor;
-import org.apache.flink.api.common.typeutils.base.array.LongPrimitiveArraySerializer;
-import org.apache.flink.runtime.state.FunctionInitializationContext;
-import org.apache.flink.runtime.state.FunctionSnapshotContext;
-import org.apache.flink.streaming.api.checkpoint.CheckpointedFunction;
-import org.apache.flink.streaming.api.functions.source.legacy.RichParallelSourceFunction;
-import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.api.common.eventtime.Watermark;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.connector.source.Boundedness;
+import org.apache.flink.api.connector.source.ReaderOutput;
+import org.apache.flink.api.connector.source.Source;
+import org.apache.flink.api.connector.source.SourceReader;
+import org.apache.flink.api.connector.source.SourceReaderContext;
+import org.apache.flink.api.connector.source.SourceSplit;
+import org.apache.flink.api.connector.source.SplitEnumerator;
+import org.apache.flink.api.connector.source.SplitEnumeratorContext;
+import org.apache.flink.api.java.typeutils.ResultTypeQueryable;
+import org.apache.flink.core.io.InputStatus;
+import org.apache.flink.core.io.SimpleVersionedSerializer;
 import org.apache.flink.table.data.GenericRowData;
 import org.apache.flink.table.data.RowData;
 
+import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * Emits {@code (id BIGINT, lane INT)} as its {@link Scenario} says; its watermark counts records.
+ *
+ * <p>A lane is a split. The enumerator assigns each lane once, to the reader with the index {@code
+ * lane % parallelism}; from then on the lane is part of that reader's state, which Flink
+ * redistributes when the parallelism changes. A reader ends when all its lanes have.
  */
-@SuppressWarnings("deprecation") // the one kind of source that emits when it is told to
-public final class LaneSource extends RichParallelSourceFunction<RowData>
-        implements CheckpointedFunction {
+public final class LaneSource
+        implements Source<RowData, LaneSource.Lane, List<LaneSource.Lane>>,
+                ResultTypeQueryable<RowData> {
 
-    private static final long serialVersionUID = 1L;
+    private static final long serialVersionUID = 2L;
+
+    private static final int MOST_RECORDS_AT_ONCE = 100;
 
     private final String scenarioId;
+    private final Boundedness boundedness;
 
-    private transient Scenario scenario;
-    private transient int subtask;
-
-    /** Next record by lane. */
-    private transient Map<Integer, Long> positions;
-
-    private transient ListState<long[]> state;
-    private volatile boolean cancelled;
-
-    public LaneSource(String scenarioId) {
+    public LaneSource(String scenarioId, Boundedness boundedness) {
         this.scenarioId = scenarioId;
+        this.boundedness = boundedness;
     }
 
     @Override
-    public void initializeState(FunctionInitializationContext context) throws Exception {
-        scenario = Scenario.of(scenarioId);
-        subtask = getRuntimeContext().getTaskInfo().getIndexOfThisSubtask();
-        positions = new TreeMap<>();
-        state =
-                context.getOperatorStateStore()
-                        .getListState(
-                                new ListStateDescriptor<>(
-                                        "lanes", LongPrimitiveArraySerializer.INSTANCE));
-        if (context.isRestored()) {
-            for (long[] lane : state.get()) {
-                positions.put((int) lane[0], lane[1]);
-            }
-        } else {
-            int parallelism = getRuntimeContext().getTaskInfo().getNumberOfParallelSubtasks();
-            for (int lane = subtask; lane < scenario.lanes(); lane += parallelism) {
-                positions.put(lane, 0L);
-            }
+    public Boundedness getBoundedness() {
+        return boundedness;
+    }
+
+    @Override
+    public TypeInformation<RowData> getProducedType() {
+        return TypeInformation.of(RowData.class);
+    }
+
+    @Override
+    public SplitEnumerator<Lane, List<Lane>> createEnumerator(
+            SplitEnumeratorContext<Lane> context) {
+        List<Lane> lanes = new ArrayList<>();
+        for (int lane = 0; lane < Scenario.of(scenarioId).lanes(); lane++) {
+            lanes.add(new Lane(lane, 0));
         }
-        positions.forEach(scenario::reached);
+        return new Enumerator(context, lanes);
     }
 
     @Override
-    public void snapshotState(FunctionSnapshotContext context) throws Exception {
-        List<long[]> lanes = new ArrayList<>();
-        positions.forEach((lane, position) -> lanes.add(new long[] {lane, position}));
-        state.update(lanes);
-        positions.forEach(
-                (lane, position) -> scenario.cut(context.getCheckpointId(), lane, position));
+    public SplitEnumerator<Lane, List<Lane>> restoreEnumerator(
+            SplitEnumeratorContext<Lane> context, List<Lane> unassigned) {
+        return new Enumerator(context, unassigned);
     }
 
     @Override
-    public void run(SourceContext<RowData> context) throws Exception {
-        while (!cancelled && !ended()) {
+    public SourceReader<RowData, Lane> createReader(SourceReaderContext context) {
+        return new Reader(Scenario.of(scenarioId), context.getIndexOfSubtask());
+    }
+
+    @Override
+    public SimpleVersionedSerializer<Lane> getSplitSerializer() {
+        return new LaneSerializer();
+    }
+
+    @Override
+    public SimpleVersionedSerializer<List<Lane>> getEnumeratorCheckpointSerializer() {
+        return new LanesSerializer();
+    }
+
+    // ------------------------------------------------------------------------
+
+    /** A lane and the number of its next record. */
+    public static final class Lane implements SourceSplit {
+
+        private final int number;
+        private final long position;
+
+        private Lane(int number, long position) {
+            this.number = number;
+            this.position = position;
+        }
+
+        @Override
+        public String splitId() {
+            return "lane-" + number;
+        }
+    }
+
+    private static final class Enumerator implements SplitEnumerator<Lane, List<Lane>> {
+
+        private final SplitEnumeratorContext<Lane> context;
+
+        /** Of no reader, neither of a running one nor of one in a checkpoint. */
+        private final List<Lane> unassigned;
+
+        private Enumerator(SplitEnumeratorContext<Lane> context, List<Lane> unassigned) {
+            this.context = context;
+            this.unassigned = new ArrayList<>(unassigned);
+        }
+
+        @Override
+        public void start() {}
+
+        @Override
+        public void addReader(int subtask) {
+            List<Lane> own = new ArrayList<>();
+            for (Lane lane : unassigned) {
+                if (lane.number % context.currentParallelism() == subtask) {
+                    own.add(lane);
+                }
+            }
+            own.forEach(lane -> context.assignSplit(lane, subtask));
+            unassigned.removeAll(own);
+            context.signalNoMoreSplits(subtask);
+        }
+
+        /** The reader failed before a checkpoint held them; it registers again after this. */
+        @Override
+        public void addSplitsBack(List<Lane> lanes, int subtask) {
+            unassigned.addAll(lanes);
+        }
+
+        @Override
+        public void handleSplitRequest(int subtask, String hostname) {}
+
+        @Override
+        public List<Lane> snapshotState(long checkpointId) {
+            return new ArrayList<>(unassigned);
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private static final class Reader implements SourceReader<RowData, Lane> {
+
+        private final Scenario scenario;
+        private final int subtask;
+
+        /** Next record by lane. */
+        private final Map<Integer, Long> positions = new TreeMap<>();
+
+        private boolean allLanesAreHere;
+
+        /** As of before the last look at the scenario. */
+        private CompletableFuture<Void> orders = CompletableFuture.completedFuture(null);
+
+        private CompletableFuture<Void> lanesChanged = new CompletableFuture<>();
+
+        private Reader(Scenario scenario, int subtask) {
+            this.scenario = scenario;
+            this.subtask = subtask;
+        }
+
+        @Override
+        public void start() {}
+
+        @Override
+        public void addSplits(List<Lane> lanes) {
+            for (Lane lane : lanes) {
+                positions.put(lane.number, lane.position);
+                scenario.reached(lane.number, lane.position);
+            }
+            lanesChanged.complete(null);
+        }
+
+        @Override
+        public void notifyNoMoreSplits() {
+            allLanesAreHere = true;
+            lanesChanged.complete(null);
+        }
+
+        @Override
+        public InputStatus pollNext(ReaderOutput<RowData> output) {
             scenario.failIfTold(subtask);
+            orders = scenario.orders();
+            lanesChanged = new CompletableFuture<>();
             boolean emitted = false;
             for (Map.Entry<Integer, Long> lane : positions.entrySet()) {
-                synchronized (context.getCheckpointLock()) {
-                    emitted |= emit(context, lane);
-                }
+                emitted |= emit(output, lane);
             }
             if (emitted) {
                 positions.values().stream()
                         .min(Long::compare)
-                        .ifPresent(least -> context.emitWatermark(new Watermark(least)));
-            } else {
-                scenario.awaitOrders();
+                        .ifPresent(least -> output.emitWatermark(new Watermark(least)));
+                return InputStatus.MORE_AVAILABLE;
             }
+            return allLanesAreHere && ended()
+                    ? InputStatus.END_OF_INPUT
+                    : InputStatus.NOTHING_AVAILABLE;
         }
-    }
 
-    private boolean ended() {
-        for (Map.Entry<Integer, Long> lane : positions.entrySet()) {
-            if (!scenario.ended(lane.getKey(), lane.getValue())) {
-                return false;
+        private boolean emit(ReaderOutput<RowData> output, Map.Entry<Integer, Long> lane) {
+            long from = lane.getValue();
+            long to = Math.min(scenario.target(lane.getKey(), from), from + MOST_RECORDS_AT_ONCE);
+            for (long n = from; n < to; n++) {
+                output.collect(GenericRowData.of(scenario.record(lane.getKey(), n), lane.getKey()));
+                lane.setValue(n + 1);
+                scenario.reached(lane.getKey(), n + 1);
             }
+            return from < to;
         }
-        return true;
+
+        private boolean ended() {
+            return positions.entrySet().stream()
+                    .allMatch(lane -> scenario.ended(lane.getKey(), lane.getValue()));
+        }
+
+        @Override
+        public CompletableFuture<Void> isAvailable() {
+            return CompletableFuture.anyOf(orders, lanesChanged).thenApply(change -> null);
+        }
+
+        @Override
+        public List<Lane> snapshotState(long checkpointId) {
+            List<Lane> lanes = new ArrayList<>();
+            positions.forEach(
+                    (lane, position) -> {
+                        lanes.add(new Lane(lane, position));
+                        scenario.cut(checkpointId, lane, position);
+                    });
+            return lanes;
+        }
+
+        @Override
+        public void close() {}
     }
 
-    private boolean emit(SourceContext<RowData> context, Map.Entry<Integer, Long> lane) {
-        long target =
-                Math.min(scenario.target(lane.getKey(), lane.getValue()), lane.getValue() + 100);
-        boolean emitted = false;
-        while (!cancelled && lane.getValue() < target) {
-            long id = scenario.record(lane.getKey(), lane.getValue());
-            context.collect(GenericRowData.of(id, lane.getKey()));
-            lane.setValue(lane.getValue() + 1);
-            scenario.reached(lane.getKey(), lane.getValue());
-            emitted = true;
+    private static final class LaneSerializer implements SimpleVersionedSerializer<Lane> {
+
+        static final int BYTES = Integer.BYTES + Long.BYTES;
+
+        @Override
+        public int getVersion() {
+            return 1;
         }
-        return emitted;
+
+        @Override
+        public byte[] serialize(Lane lane) {
+            return ByteBuffer.allocate(BYTES).putInt(lane.number).putLong(lane.position).array();
+        }
+
+        @Override
+        public Lane deserialize(int version, byte[] serialized) throws IOException {
+            ByteBuffer bytes = ByteBuffer.wrap(serialized);
+            return new Lane(bytes.getInt(), bytes.getLong());
+        }
     }
 
-    @Override
-    public void cancel() {
-        cancelled = true;
+    private static final class LanesSerializer implements SimpleVersionedSerializer<List<Lane>> {
+
+        @Override
+        public int getVersion() {
+            return 1;
+        }
+
+        @Override
+        public byte[] serialize(List<Lane> lanes) {
+            ByteBuffer bytes = ByteBuffer.allocate(lanes.size() * LaneSerializer.BYTES);
+            lanes.forEach(lane -> bytes.putInt(lane.number).putLong(lane.position));
+            return bytes.array();
+        }
+
+        @Override
+        public List<Lane> deserialize(int version, byte[] serialized) {
+            ByteBuffer bytes = ByteBuffer.wrap(serialized);
+            List<Lane> lanes = new ArrayList<>();
+            while (bytes.hasRemaining()) {
+                lanes.add(new Lane(bytes.getInt(), bytes.getLong()));
+            }
+            return lanes;
+        }
     }
 }

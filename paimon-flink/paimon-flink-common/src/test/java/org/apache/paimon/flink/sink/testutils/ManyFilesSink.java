@@ -25,6 +25,8 @@ import org.apache.paimon.utils.FileStorePathFactory;
 
 import org.apache.flink.streaming.api.operators.OneInputStreamOperatorFactory;
 
+import javax.annotation.Nullable;
+
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -42,7 +44,7 @@ final class ManyFilesSink extends RowAppendTableSink {
 
     private final int copies;
 
-    ManyFilesSink(FileStoreTable table, int parallelism, int copies) {
+    ManyFilesSink(FileStoreTable table, @Nullable Integer parallelism, int copies) {
         super(table, null, parallelism);
         this.copies = copies;
     }

@@ -19,7 +19,10 @@ import org.apache.paimon.table.FileStoreTable;
 
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.JobStatus;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.connector.source.Boundedness;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.ExternalizedCheckpointRetention;
@@ -40,8 +43,12 @@ import org.apache.flink.runtime.jobmaster.JobResult;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.scheduler.exceptionhistory.RootExceptionHistoryEntry;
 import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.table.api.bridge.java.StreamStatementSet;
+import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
 import org.apache.flink.table.data.RowData;
+import org.apache.flink.types.Row;
 import org.apache.flink.util.ExceptionUtils;
 import org.apache.flink.util.SerializedThrowable;
 
@@ -59,6 +66,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import java.util.regex.Pattern;
 
 /**
  * A job that writes the records of a {@link Scenario} into a table. It takes no checkpoint but
@@ -67,6 +75,9 @@ import java.util.function.Predicate;
 public final class RunningJob {
 
     private static final Duration DEADLINE = Duration.ofSeconds(90);
+
+    /** The writer of either commit path; what ends the sink calls itself a writer, too. */
+    private static final Pattern WRITER = Pattern.compile("Writer(\\(write-only\\))? : ");
 
     private final TestCluster testCluster;
     private final MiniCluster cluster;
@@ -183,6 +194,26 @@ public final class RunningJob {
         return directory.resolve("savepoints").toUri().toString();
     }
 
+    /** How many bytes of records on their way between tasks a checkpoint holds. */
+    public long inFlightBytes(Savepoint checkpoint) throws Exception {
+        return graph().getCheckpointStatsSnapshot()
+                .getHistory()
+                .getCheckpointById(checkpoint.id())
+                .getPersistedData();
+    }
+
+    /** Takes checkpoints until there is one that holds records on their way between tasks. */
+    public Savepoint checkpointWithInFlightData() throws Exception {
+        long deadline = System.nanoTime() + DEADLINE.toNanos();
+        while (System.nanoTime() < deadline) {
+            Savepoint checkpoint = checkpoint();
+            if (inFlightBytes(checkpoint) > 0) {
+                return checkpoint;
+            }
+        }
+        throw new AssertionError("No checkpoint was unaligned: there is no back pressure.");
+    }
+
     // ------------------------------------------------------------------------
     //  Life
     // ------------------------------------------------------------------------
@@ -256,6 +287,7 @@ public final class RunningJob {
                 .atMost(DEADLINE)
                 .pollDelay(Duration.ZERO)
                 .pollInterval(Duration.ofMillis(10))
+                .failFast("the job ended instead", () -> ended(graph -> graph.getState() == status))
                 .until(this::status, status::equals);
     }
 
@@ -294,7 +326,7 @@ public final class RunningJob {
                 "the subtasks " + Arrays.asList(subtasks) + " have finished",
                 graph -> {
                     for (int subtask : subtasks) {
-                        if (sourceTasks(graph).get(subtask).getExecutionState()
+                        if (writerTasks(graph).get(subtask).getExecutionState()
                                 != ExecutionState.FINISHED) {
                             return false;
                         }
@@ -303,9 +335,9 @@ public final class RunningJob {
                 });
     }
 
-    /** How many subtasks of vertices with a source have finished. */
-    public long finishedSources(AccessExecutionGraph graph) {
-        return sourceTasks(graph).stream()
+    /** How many subtasks of vertices that write have finished. */
+    public long finishedWriters(AccessExecutionGraph graph) {
+        return writerTasks(graph).stream()
                 .filter(task -> task.getExecutionState() == ExecutionState.FINISHED)
                 .count();
     }
@@ -320,16 +352,16 @@ public final class RunningJob {
 
     public List<Integer> attemptsOf(AccessExecutionGraph graph) {
         List<Integer> attempts = new ArrayList<>();
-        sourceTasks(graph)
+        writerTasks(graph)
                 .forEach(
                         task -> attempts.add(task.getCurrentExecutionAttempt().getAttemptNumber()));
         return attempts;
     }
 
-    private static List<AccessExecutionVertex> sourceTasks(AccessExecutionGraph graph) {
+    private static List<AccessExecutionVertex> writerTasks(AccessExecutionGraph graph) {
         List<AccessExecutionVertex> tasks = new ArrayList<>();
         for (AccessExecutionJobVertex vertex : graph.getVerticesTopologically()) {
-            if (vertex.getName().contains(Builder.SOURCE)) {
+            if (WRITER.matcher(vertex.getName()).find()) {
                 tasks.addAll(Arrays.asList(vertex.getTaskVertices()));
             }
         }
@@ -403,9 +435,13 @@ public final class RunningJob {
         private final Configuration configuration = new Configuration();
         private final List<Sink> sinks = new ArrayList<>();
         private int parallelism = 2;
+        private boolean parallelismAtTheSink;
+        private Input input = Input.CHAINED;
+        private Boundedness boundedness = Boundedness.CONTINUOUS_UNBOUNDED;
+        private boolean sql;
         private int filesPerFile = 1;
         private String restoreFrom;
-        private boolean dropState;
+        private boolean allowNonRestored;
         private String witness;
 
         private Builder(TestCluster cluster, Path directory) {
@@ -437,6 +473,29 @@ public final class RunningJob {
             return this;
         }
 
+        /** The sink is given the job's parallelism, instead of taking its input's. */
+        public Builder parallelismAtTheSink() {
+            this.parallelismAtTheSink = true;
+            return this;
+        }
+
+        public Builder input(Input newInput) {
+            this.input = newInput;
+            return this;
+        }
+
+        /** The sources say that they end; otherwise they end all the same, when told to. */
+        public Builder bounded() {
+            this.boundedness = Boundedness.BOUNDED;
+            return this;
+        }
+
+        /** Writes by INSERT INTO a table of a catalog. */
+        public Builder sql() {
+            this.sql = true;
+            return this;
+        }
+
         /** Each file is reported so many times, under as many names. */
         public Builder filesPerFile(int copies) {
             this.filesPerFile = copies;
@@ -448,14 +507,21 @@ public final class RunningJob {
             return this;
         }
 
-        /** State of operators that the job does not have any more may be dropped. */
+        /** What the savepoint holds of operators that the job does not have is dropped. */
         public Builder allowNonRestoredState() {
-            this.dropState = true;
+            this.allowNonRestored = true;
             return this;
         }
 
         public Builder set(String key, String value) {
             configuration.setString(key, value);
+            return this;
+        }
+
+        /** Fails after so many restarts. */
+        public Builder restarts(int attempts) {
+            configuration.set(
+                    RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, attempts);
             return this;
         }
 
@@ -479,25 +545,22 @@ public final class RunningJob {
             return new RunningJob(cluster, jobGraph.getJobID(), directory);
         }
 
-        @SuppressWarnings("deprecation") // see LaneSource
         private JobGraph jobGraph() {
             StreamExecutionEnvironment env =
                     StreamExecutionEnvironment.getExecutionEnvironment(configuration);
             env.setParallelism(parallelism);
+            Integer sinkParallelism = parallelismAtTheSink ? (Integer) parallelism : null;
             for (Sink sink : sinks) {
-                DataStream<RowData> records =
-                        env.addSource(
-                                        new LaneSource(sink.scenario.id()),
-                                        SOURCE,
-                                        TypeInformation.of(RowData.class))
-                                .uid(SOURCE + sinks.indexOf(sink));
-                if (filesPerFile == 1) {
+                DataStream<RowData> records = records(env, sink.scenario, sinks.indexOf(sink));
+                if (sql) {
+                    insert(env, records, sink.table);
+                } else if (filesPerFile == 1) {
                     new FlinkSinkBuilder(sink.table)
                             .forRowData(records)
-                            .parallelism(parallelism)
+                            .parallelism(sinkParallelism)
                             .build();
                 } else {
-                    new ManyFilesSink(sink.table, parallelism, filesPerFile)
+                    new ManyFilesSink(sink.table, sinkParallelism, filesPerFile)
                             .sinkFrom(
                                     FlinkSinkBuilder.mapToInternalRow(
                                             records,
@@ -508,7 +571,7 @@ public final class RunningJob {
             JobGraph jobGraph = env.getStreamGraph().getJobGraph();
             if (restoreFrom != null) {
                 jobGraph.setSavepointRestoreSettings(
-                        SavepointRestoreSettings.forPath(restoreFrom, dropState));
+                        SavepointRestoreSettings.forPath(restoreFrom, allowNonRestored));
             }
             if (witness != null) {
                 JobVertex vertex = new JobVertex("witness");
@@ -519,6 +582,63 @@ public final class RunningJob {
                 jobGraph.addVertex(vertex);
             }
             return jobGraph;
+        }
+
+        private static void insert(
+                StreamExecutionEnvironment env, DataStream<RowData> records, FileStoreTable table) {
+            StreamTableEnvironment tables = StreamTableEnvironment.create(env);
+            org.apache.paimon.fs.Path database = table.location().getParent();
+            tables.executeSql(
+                    String.format(
+                            "CREATE CATALOG paimon WITH ('type' = 'paimon', 'warehouse' = '%s')",
+                            database.getParent()));
+            tables.createTemporaryView(
+                    "records",
+                    records.map(record -> Row.of(record.getLong(0), record.getInt(1)))
+                            .returns(
+                                    Types.ROW_NAMED(
+                                            new String[] {"id", "lane"}, Types.LONG, Types.INT)));
+            StreamStatementSet inserts = tables.createStatementSet();
+            inserts.addInsertSql(
+                    String.format(
+                            "INSERT INTO paimon.%s.%s SELECT id, lane FROM records",
+                            database.getName().replace(".db", ""), table.location().getName()));
+            inserts.attachAsDataStream();
+        }
+
+        @SuppressWarnings("deprecation") // the legacy source
+        private DataStream<RowData> records(
+                StreamExecutionEnvironment env, Scenario scenario, int index) {
+            String uid = SOURCE + index;
+            if (input == Input.LEGACY) {
+                return env.addSource(
+                                new LegacyLaneSource(scenario.id()),
+                                SOURCE,
+                                TypeInformation.of(RowData.class))
+                        .uid(uid);
+            }
+            SingleOutputStreamOperator<RowData> source =
+                    env.fromSource(
+                                    new LaneSource(scenario.id(), boundedness),
+                                    WatermarkStrategy.noWatermarks(),
+                                    SOURCE)
+                            .uid(uid);
+            switch (input) {
+                case CHAINED:
+                    return source;
+                case UNCHAINED:
+                    return source.disableChaining();
+                default:
+                    String scenarioId = scenario.id();
+                    return source.rebalance()
+                            .map(
+                                    record -> {
+                                        Scenario.of(scenarioId).passOn();
+                                        return record;
+                                    })
+                            .returns(RowData.class)
+                            .uid("pass-on-" + index);
+            }
         }
     }
 

@@ -24,6 +24,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -60,6 +61,11 @@ public final class Scenario implements AutoCloseable {
     private final long[] positions;
     private final boolean[] finished;
     private boolean flowing;
+
+    /** Completed, and replaced, by each order. */
+    private CompletableFuture<Void> orders = new CompletableFuture<>();
+
+    private boolean slow;
 
     /** Subtasks that have to fail. */
     private final Set<Integer> failing = new HashSet<>();
@@ -102,6 +108,7 @@ public final class Scenario implements AutoCloseable {
         for (Hook hook : new Hook[] {beforeSnapshot, afterSnapshot, beforeTag, tagCallback}) {
             hook.clear();
         }
+        speedUp();
     }
 
     @Override
@@ -127,7 +134,7 @@ public final class Scenario implements AutoCloseable {
             for (int lane = 0; lane < lanes; lane++) {
                 targets[lane] += recordsPerLane;
             }
-            notifyAll();
+            ordered();
         }
         awaitEmitted();
     }
@@ -136,7 +143,7 @@ public final class Scenario implements AutoCloseable {
     public void emit(int lane, int records) {
         synchronized (this) {
             targets[lane] += records;
-            notifyAll();
+            ordered();
         }
         awaitEmitted();
     }
@@ -190,7 +197,7 @@ public final class Scenario implements AutoCloseable {
     /** From now on the lanes emit without being told, until {@link #pause}. */
     public synchronized void flow() {
         flowing = true;
-        notifyAll();
+        ordered();
     }
 
     /** Returns when the lanes have come to rest. */
@@ -211,13 +218,30 @@ public final class Scenario implements AutoCloseable {
     /** The input of one lane ends at its target. A source subtask ends when all its lanes do. */
     public synchronized void finish(int lane) {
         finished[lane] = true;
-        notifyAll();
+        ordered();
     }
 
     /** The source subtask with this index fails once, and with it its region. */
     public synchronized void fail(int subtask) {
         failing.add(subtask);
+        ordered();
+    }
+
+    /** From now on each record takes a millisecond on its way to the writer. */
+    public synchronized void slowDown() {
+        slow = true;
+    }
+
+    public synchronized void speedUp() {
+        slow = false;
         notifyAll();
+    }
+
+    private synchronized void ordered() {
+        notifyAll();
+        CompletableFuture<Void> before = orders;
+        orders = new CompletableFuture<>();
+        before.complete(null);
     }
 
     // ------------------------------------------------------------------------
@@ -290,6 +314,18 @@ public final class Scenario implements AutoCloseable {
     synchronized void failIfTold(int subtask) {
         if (failing.remove(subtask)) {
             throw new PlannedFailure("planned failure of source subtask " + subtask);
+        }
+    }
+
+    /** Completes with the next order. */
+    synchronized CompletableFuture<Void> orders() {
+        return orders;
+    }
+
+    /** A record on its way from a source to a writer. */
+    synchronized void passOn() throws InterruptedException {
+        if (slow) {
+            wait(1);
         }
     }
 

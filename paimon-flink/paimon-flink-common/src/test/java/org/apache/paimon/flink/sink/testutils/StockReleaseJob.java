@@ -13,7 +13,8 @@
 package org.apache.paimon.flink.sink.testutils;
 
 import org.apache.flink.core.execution.SavepointFormatType;
-import org.apache.flink.runtime.minicluster.MiniCluster;
+
+import javax.annotation.Nullable;
 
 import java.io.File;
 import java.net.URL;
@@ -57,6 +58,33 @@ public final class StockReleaseJob {
     public static StockReleaseJob run(
             Path directory, String table, Scenario scenario, int parallelism, boolean stop)
             throws Exception {
+        return run(directory, table, scenario, parallelism, stop, "", 0);
+    }
+
+    /**
+     * The same from a savepoint before which each lane has emitted so many records. The savepoint
+     * that it ends with holds nothing that is not committed.
+     */
+    public static StockReleaseJob restore(
+            Path directory,
+            String table,
+            Scenario scenario,
+            int parallelism,
+            Savepoint from,
+            int emitted)
+            throws Exception {
+        return run(directory, table, scenario, parallelism, false, from.location(), emitted);
+    }
+
+    private static StockReleaseJob run(
+            Path directory,
+            String table,
+            Scenario scenario,
+            int parallelism,
+            boolean stop,
+            String from,
+            int emitted)
+            throws Exception {
         Path result = directory.resolve("stock.properties");
         Path log = directory.resolve("stock.log");
         List<String> command = new ArrayList<>();
@@ -74,6 +102,8 @@ public final class StockReleaseJob {
         command.add(result.toString());
         command.add(String.valueOf(parallelism));
         command.add(String.valueOf(stop));
+        command.add(from);
+        command.add(String.valueOf(emitted));
         Process process =
                 new ProcessBuilder(command)
                         .redirectErrorStream(true)
@@ -91,7 +121,7 @@ public final class StockReleaseJob {
         properties.load(Files.newBufferedReader(result));
         Savepoint savepoint = Savepoint.at(properties.getProperty("savepoint"));
         for (int lane = 0; lane < scenario.lanes(); lane++) {
-            scenario.emitElsewhere(savepoint.id(), lane, 2 * RECORDS_PER_LANE);
+            scenario.emitElsewhere(savepoint.id(), lane, emitted + 2 * RECORDS_PER_LANE);
         }
         return new StockReleaseJob(
                 savepoint, Boolean.parseBoolean(properties.getProperty("releaseOnly")));
@@ -137,7 +167,10 @@ public final class StockReleaseJob {
     //  In the other JVM
     // ------------------------------------------------------------------------
 
-    /** Arguments: directory, table, file for the result, parallelism, whether to stop. */
+    /**
+     * Arguments: directory, table, file for the result, parallelism, whether to stop, savepoint to
+     * restore or nothing, records per lane before it.
+     */
     public static void main(String[] args) throws Exception {
         int exit = 1;
         try {
@@ -146,7 +179,9 @@ public final class StockReleaseJob {
                     args[1],
                     Paths.get(args[2]),
                     Integer.parseInt(args[3]),
-                    Boolean.parseBoolean(args[4]));
+                    Boolean.parseBoolean(args[4]),
+                    args[5],
+                    Integer.parseInt(args[6]));
             exit = 0;
         } catch (Throwable t) {
             t.printStackTrace();
@@ -157,40 +192,78 @@ public final class StockReleaseJob {
     }
 
     private static void runJob(
-            Path directory, String location, Path result, int parallelism, boolean stop)
+            Path directory,
+            String location,
+            Path result,
+            int parallelism,
+            boolean stop,
+            String from,
+            int emitted)
             throws Exception {
         Scenario scenario = Scenario.open();
         AppendTable table = AppendTable.at(location);
         TestCluster cluster = new TestCluster();
         cluster.start();
-        RunningJob job =
+        RunningJob.Builder builder =
                 RunningJob.on(cluster, directory)
                         .write(scenario, table.table("tag.callbacks", "", "commit.callbacks", ""))
-                        .parallelism(parallelism)
-                        .submit();
-        job.awaitRunning();
-        scenario.emit(RECORDS_PER_LANE);
-        table.awaitCommitted(job.checkpoint().id());
-        scenario.emit(RECORDS_PER_LANE);
+                        .parallelism(parallelism);
+        Savepoint restored = from.isEmpty() ? null : Savepoint.at(from);
+        boolean pending = restored != null && !table.identifiers().contains(restored.id());
+        if (restored != null) {
+            for (int lane = 0; lane < scenario.lanes(); lane++) {
+                scenario.emitElsewhere(restored.id(), lane, emitted);
+            }
+            builder.from(restored);
+        }
+        RunningJob job = builder.submit();
         Savepoint savepoint;
-        if (stop) {
-            savepoint = job.stop();
-        } else {
-            MiniCluster miniCluster = cluster.miniCluster();
-            savepoint =
-                    Savepoint.at(
-                            miniCluster
-                                    .triggerSavepoint(
-                                            job.jobId(),
-                                            directory.resolve("savepoints").toUri().toString(),
-                                            true,
-                                            SavepointFormatType.CANONICAL)
-                                    .get(60, TimeUnit.SECONDS));
+        try {
+            savepoint = run(job, cluster, table, scenario, directory, stop, restored, pending);
+        } catch (Exception e) {
+            throw new IllegalStateException("The job failed:\n" + job.failures(), e);
         }
         Properties properties = new Properties();
         properties.setProperty("savepoint", savepoint.location());
         properties.setProperty("releaseOnly", String.valueOf(releaseOnlyHere()));
         properties.store(Files.newBufferedWriter(result), null);
+    }
+
+    private static Savepoint run(
+            RunningJob job,
+            TestCluster cluster,
+            AppendTable table,
+            Scenario scenario,
+            Path directory,
+            boolean stop,
+            @Nullable Savepoint restored,
+            boolean pending)
+            throws Exception {
+        if (pending) {
+            // The released coordinator fails the job on purpose when it has committed a restore.
+            table.awaitCommitted(restored.id());
+            job.awaitRestart(1);
+        }
+        job.awaitRunning();
+        scenario.emit(RECORDS_PER_LANE);
+        table.awaitCommitted(job.checkpoint().id());
+        scenario.emit(RECORDS_PER_LANE);
+        if (stop) {
+            return job.stop();
+        }
+        if (restored != null) {
+            Savepoint checkpoint = job.checkpoint();
+            table.awaitCommitted(checkpoint.id());
+            return checkpoint;
+        }
+        return Savepoint.at(
+                cluster.miniCluster()
+                        .triggerSavepoint(
+                                job.jobId(),
+                                directory.resolve("savepoints").toUri().toString(),
+                                true,
+                                SavepointFormatType.CANONICAL)
+                        .get(60, TimeUnit.SECONDS));
     }
 
     private static boolean releaseOnlyHere() throws Exception {

@@ -53,6 +53,12 @@ public final class TestCluster implements BeforeAllCallback, AfterAllCallback {
         return this;
     }
 
+    /** Few records fill what lies between two tasks. */
+    public TestCluster withSmallBuffers() {
+        configuration.set(TaskManagerOptions.MEMORY_SEGMENT_SIZE, MemorySize.parse("4k"));
+        return this;
+    }
+
     /** Each component has RPC services of its own, which have a limit for the size of a message. */
     public TestCluster withRpcFrames() {
         builder.setRpcServiceSharing(RpcServiceSharing.DEDICATED);

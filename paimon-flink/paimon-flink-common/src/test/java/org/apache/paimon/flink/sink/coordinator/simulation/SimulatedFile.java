@@ -81,7 +81,7 @@ final class SimulatedFile implements CommitMessage {
             long checkpointId = in.getLong();
             long watermark = in.getLong();
             boolean idle = in.get() != 0;
-            boolean savepoint = in.get() != 0;
+            boolean savepoint = version >= 3 && in.get() != 0;
             in.getInt();
             List<Committable> committables = new ArrayList<>();
             for (int count = in.getInt(); count > 0; count--) {

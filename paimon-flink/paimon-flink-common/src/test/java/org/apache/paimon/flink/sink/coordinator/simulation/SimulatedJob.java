@@ -14,7 +14,9 @@ package org.apache.paimon.flink.sink.coordinator.simulation;
 
 import org.apache.paimon.flink.sink.Committable;
 import org.apache.paimon.flink.sink.coordinator.AwaitCommitRequest;
+import org.apache.paimon.flink.sink.coordinator.AwaitCommitResponse;
 import org.apache.paimon.flink.sink.coordinator.CheckpointCommittables;
+import org.apache.paimon.flink.sink.coordinator.CoordinationResponseUtils;
 import org.apache.paimon.flink.sink.coordinator.CoordinatorSuccession;
 import org.apache.paimon.flink.sink.coordinator.EncodedReport;
 import org.apache.paimon.flink.sink.coordinator.SimulationAccess;
@@ -371,8 +373,15 @@ final class SimulatedJob {
                 .whenComplete(
                         (response, problem) -> {
                             if (current[attempt.subtask] == attempt && attempt.alive()) {
-                                attempt.answer = problem == null;
-                                if (problem == null) {
+                                boolean committed =
+                                        problem == null
+                                                && CoordinationResponseUtils
+                                                                .<AwaitCommitResponse>unwrap(
+                                                                        response)
+                                                                .failure()
+                                                        == null;
+                                attempt.answer = committed;
+                                if (committed) {
                                     answered(checkpointId);
                                 }
                             }
