@@ -172,7 +172,13 @@ class SavepointTagITCase extends JobITCase {
 
         table.awaitCommittedByAnother(tagged.commitUser(), savepoint.id());
         String user = table.latest().commitUser();
-        String secondName = savepoint.tag() + "-" + user.substring(user.length() - 8);
+        Snapshot ofSavepoint =
+                table.snapshots().stream()
+                        .filter(snapshot -> snapshot.commitUser().equals(user))
+                        .filter(snapshot -> snapshot.commitIdentifier() == savepoint.id())
+                        .findFirst()
+                        .get();
+        String secondName = savepoint.tag() + "-" + ofSavepoint.id();
         table.awaitTags(savepoint.tag(), secondName);
         assertThat(table.table().tagManager().getOrThrow(savepoint.tag()).commitUser())
                 .isEqualTo(tagged.commitUser())

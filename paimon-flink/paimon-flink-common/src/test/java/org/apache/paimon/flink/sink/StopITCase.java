@@ -84,11 +84,10 @@ class StopITCase extends JobITCase {
 
             // No waiting from here on.
             written.addAll(fresh.before(savepoint.id()));
-            String user = table.latest().commitUser();
             assertThat(table.latest().commitIdentifier()).isEqualTo(savepoint.id());
             String tag =
                     tags.contains(savepoint.tag())
-                            ? savepoint.tag() + "-" + user.substring(user.length() - 8)
+                            ? savepoint.tag() + "-" + table.latest().id()
                             : savepoint.tag();
             assertThat(table.tags()).contains(tag);
             table.assertTagHolds(tag, written);
