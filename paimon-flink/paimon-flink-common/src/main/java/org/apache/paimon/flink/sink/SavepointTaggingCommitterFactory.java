@@ -123,7 +123,7 @@ public final class SavepointTaggingCommitterFactory implements Serializable {
         SnapshotManager snapshotManager = snapshotManagers.get();
         TagManager tagManager = tagManagers.get();
         CommitUserSnapshots snapshots = new CommitUserSnapshots(snapshotManager, commitUser);
-        ListState<byte[]> progressState = stateStore.getListState(PROGRESS_STATE);
+        ListState<byte[]> progressState = progressState(stateStore);
         CommitProgress progress = progress(progressState, restoredCheckpointId);
         TableCreation creation = tableCreation(snapshotManager);
         if (progress != null) {
@@ -157,9 +157,14 @@ public final class SavepointTaggingCommitterFactory implements Serializable {
                 beforeCommit);
     }
 
+    /** Where the checkpoints of a committer keep their {@link CommitProgress}. */
+    public static ListState<byte[]> progressState(StateStore stateStore) throws Exception {
+        return stateStore.getListState(PROGRESS_STATE);
+    }
+
     /** S4, S6: what another build has carried along from an earlier checkpoint is ignored. */
     @Nullable
-    private static CommitProgress progress(ListState<byte[]> state, long restoredCheckpointId)
+    public static CommitProgress progress(ListState<byte[]> state, long restoredCheckpointId)
             throws Exception {
         CommitProgress progress = null;
         for (byte[] bytes : state.get()) {

@@ -12,7 +12,10 @@
 
 package org.apache.paimon.flink.sink.coordinator;
 
+import org.apache.paimon.flink.sink.CommitRun;
 import org.apache.paimon.flink.sink.Committer;
+import org.apache.paimon.flink.sink.SavepointTaggingCommitter;
+import org.apache.paimon.flink.sink.TaggedSavepoints;
 import org.apache.paimon.utils.EventLoop;
 
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
@@ -28,18 +31,36 @@ public final class SimulationAccess {
 
     private SimulationAccess() {}
 
-    /** Opens the committer of one life. */
+    /** Opens the committer of one attempt. */
     public interface Opener {
 
-        SnapshotCommitter open(Committer.Context context, BooleanSupplier cancelled)
+        SavepointTaggingCommitter open(
+                Committer.Context context,
+                CommitRun run,
+                long restoredCheckpointId,
+                TaggedSavepoints tagged,
+                SavepointTaggingCommitter.BeforeCommit beforeCommit)
                 throws Exception;
+    }
+
+    /** What the coordinators of one operator remember within one JobMaster. */
+    public static final class Memory {
+
+        private final JobMasterMemory memory;
+
+        public Memory(String table) {
+            memory = new JobMasterMemory(table);
+        }
     }
 
     /** A real coordinator whose threads are the simulation's. */
     public static CoordinatorSuccession coordinator(
             OperatorCoordinator.Context context,
             String table,
+            Memory jobMaster,
+            String jobId,
             Opener opener,
+            CheckpointCommittablesSerializer serializer,
             String initialCommitUser,
             Function<EventLoop.FailureHandler, EventLoop> loops,
             Executor closers) {
@@ -52,20 +73,39 @@ public final class SimulationAccess {
 
                     @Override
                     public SnapshotCommitter open(
-                            Committer.Context committerContext, BooleanSupplier cancelled)
+                            Committer.Context committerContext,
+                            CommitRun run,
+                            JobMasterMemory memory,
+                            long restoredCheckpointId,
+                            BooleanSupplier cancelled)
                             throws Exception {
-                        return opener.open(committerContext, cancelled);
+                        return new SnapshotCommitter(
+                                opener.open(
+                                        committerContext,
+                                        run,
+                                        restoredCheckpointId,
+                                        memory.tagged(),
+                                        SnapshotCommitter.unlessCancelled(
+                                                memory.foreignCommits(), cancelled)),
+                                run,
+                                memory.foreignCommits(),
+                                serializer,
+                                false,
+                                cancelled);
                     }
                 };
+        CommitRun run = CommitRun.begin(jobId);
         return new CoordinatorSuccession(
-                aborted ->
+                memory ->
                         new CommittingWriteOperatorCoordinator(
                                 context,
                                 committerOpener,
                                 initialCommitUser,
                                 Duration.ofSeconds(1),
                                 loops,
-                                aborted),
+                                run,
+                                memory),
+                () -> jobMaster.memory,
                 closers);
     }
 

@@ -21,24 +21,33 @@ import org.apache.paimon.manifest.ExpireFileEntry;
 import org.apache.paimon.manifest.ManifestCommittable;
 import org.apache.paimon.operation.TagDeletion;
 import org.apache.paimon.table.sink.CommitMessage;
+import org.apache.paimon.tag.TableFiles;
 import org.apache.paimon.tag.Tag;
 import org.apache.paimon.utils.SnapshotManager;
 import org.apache.paimon.utils.TagManager;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 /**
  * A table of nothing but snapshot and tag files, in memory. The base's managers read and write
- * those; a data file is a number in the snapshot's record here.
+ * those; what stands for manifests is a {@link Content} per snapshot.
+ *
+ * <p>A data file is a number. A compaction rewrites it: its rows stay, under the same number, but
+ * the file does not belong to the table any more. It exists as long as a snapshot or tag has it;
+ * one that was never committed exists as well.
  */
 final class MemoryTable implements SimulatedTable {
 
@@ -54,6 +63,13 @@ final class MemoryTable implements SimulatedTable {
     private final TagManager tagManager;
     private final boolean forceSnapshots;
     private final List<SnapshotView> newSnapshots = new ArrayList<>();
+
+    /** What each snapshot holds, by its time, which is never used again. */
+    private final Map<Long, Content> contents = new HashMap<>();
+
+    private final BitSet everCommitted = new BitSet();
+    private final TableFiles files = new KnownFiles();
+    private Content head = new Content(new BitSet(), new BitSet(), new BitSet(), new BitSet());
     private boolean tagsChanged = true;
     private long earliest = 1;
     private long latest;
@@ -112,6 +128,16 @@ final class MemoryTable implements SimulatedTable {
     }
 
     @Override
+    public TableFiles files() {
+        return files;
+    }
+
+    @Override
+    public long creationMillis() {
+        return 1;
+    }
+
+    @Override
     public CommitMessage newFile(int number) {
         return new SimulatedFile(number);
     }
@@ -133,31 +159,108 @@ final class MemoryTable implements SimulatedTable {
     }
 
     @Override
-    public void commitByAnother() {
-        write("another", clock, Collections.emptyMap(), new int[0]);
+    public void commitByAnother(int times) {
+        for (int i = 0; i < times; i++) {
+            write("another", clock, "APPEND", Collections.emptyMap(), new int[0], head.unchanged());
+        }
+    }
+
+    @Override
+    public boolean compact() {
+        if (head.files.isEmpty()) {
+            return false;
+        }
+        Content compacted = new Content(head.rows, new BitSet(), new BitSet(), head.files);
+        write("another", clock, "COMPACT", Collections.emptyMap(), new int[0], compacted);
+        return true;
     }
 
     @Override
     public void rollbackTo(TagView tag) {
-        byte[] json = fileIO.peek(TAGS + tag.name);
         if (tag.snapshotId < earliest) {
-            String snapshot =
-                    Tag.fromJson(new String(json, StandardCharsets.UTF_8))
-                            .trimToSnapshot()
-                            .toJson();
-            fileIO.poke(SNAPSHOTS + tag.snapshotId, snapshot.getBytes(StandardCharsets.UTF_8));
+            fileIO.poke(SNAPSHOTS + tag.snapshotId, snapshotIn(tag).toJson().getBytes(UTF_8));
         }
-        for (long id = tag.snapshotId + 1; id <= latest; id++) {
+        rollbackTo(tag.snapshotId);
+    }
+
+    @Override
+    public void rollbackTo(long snapshotId) {
+        for (long id = snapshotId + 1; id <= latest; id++) {
             fileIO.drop(SNAPSHOTS + id);
         }
         for (TagView other : tags()) {
-            if (other.snapshotId > tag.snapshotId) {
+            if (other.snapshotId > snapshotId) {
                 fileIO.drop(TAGS + other.name);
             }
         }
-        latest = tag.snapshotId;
+        latest = snapshotId;
         earliest = Math.min(earliest, latest);
+        head = contents.get(snapshot(latest).timeMillis());
         tagsChanged = true;
+    }
+
+    @Override
+    public boolean rollbackToAsLatest(TagView tag) {
+        return rollbackToAsLatest(snapshotIn(tag));
+    }
+
+    @Override
+    public boolean rollbackToAsLatest(long snapshotId) {
+        return rollbackToAsLatest(snapshot(snapshotId));
+    }
+
+    private boolean rollbackToAsLatest(Snapshot target) {
+        Content content = contents.get(target.timeMillis());
+        BitSet added = (BitSet) content.files.clone();
+        added.andNot(head.files);
+        BitSet removed = (BitSet) head.files.clone();
+        removed.andNot(content.files);
+        write(
+                "rollback-to-as-latest-" + clock,
+                Long.MAX_VALUE,
+                "OVERWRITE",
+                Collections.emptyMap(),
+                new int[0],
+                new Content(content.rows, content.files, added, removed));
+        return true;
+    }
+
+    @Override
+    public void deleteTag(TagView tag) {
+        fileIO.drop(TAGS + tag.name);
+        tagsChanged = true;
+    }
+
+    private Snapshot snapshot(long id) {
+        return Snapshot.fromJson(new String(fileIO.peek(SNAPSHOTS + id), UTF_8));
+    }
+
+    private Snapshot snapshotIn(TagView tag) {
+        return Tag.fromJson(new String(fileIO.peek(TAGS + tag.name), UTF_8)).trimToSnapshot();
+    }
+
+    /** Files that belong to no snapshot and no tag any more. */
+    private BitSet deletedFiles() {
+        BitSet deleted = (BitSet) everCommitted.clone();
+        deleted.andNot(head.files);
+        for (long id = latest; id >= earliest && !deleted.isEmpty(); id--) {
+            deleted.andNot(contents.get(timeOf(fileIO.peek(SNAPSHOTS + id))).files);
+        }
+        for (String path : fileIO.paths(TAGS)) {
+            byte[] json = fileIO.peek(path);
+            if (!deleted.isEmpty() && new String(json, UTF_8).trim().endsWith("}")) {
+                deleted.andNot(contents.get(timeOf(json)).files);
+            }
+        }
+        return deleted;
+    }
+
+    private static long timeOf(byte[] json) {
+        String text = new String(json, UTF_8);
+        int from = text.indexOf("\"timeMillis\"");
+        from = text.indexOf(':', from) + 1;
+        int to = text.indexOf(',', from);
+        return Long.parseLong(text.substring(from, to).trim());
     }
 
     @Override
@@ -180,7 +283,7 @@ final class MemoryTable implements SimulatedTable {
         tagsChanged = false;
         List<TagView> tags = new ArrayList<>();
         for (String path : fileIO.paths(TAGS)) {
-            String json = new String(fileIO.peek(path), StandardCharsets.UTF_8);
+            String json = new String(fileIO.peek(path), UTF_8);
             if (json.trim().endsWith("}")) {
                 Tag tag = Tag.fromJson(json);
                 tags.add(
@@ -202,7 +305,13 @@ final class MemoryTable implements SimulatedTable {
     @Override
     public void close() {}
 
-    private void write(String user, long identifier, Map<String, String> properties, int[] files) {
+    private void write(
+            String user,
+            long identifier,
+            String kind,
+            Map<String, String> properties,
+            int[] files,
+            Content content) {
         long id = latest + 1;
         StringBuilder json = new StringBuilder(300);
         json.append("{\"version\":3,\"uuid\":\"").append(id).append('-').append(++clock);
@@ -210,7 +319,8 @@ final class MemoryTable implements SimulatedTable {
         json.append(",\"schemaId\":0,\"baseManifestList\":\"b\",\"deltaManifestList\":\"d\"");
         json.append(",\"commitUser\":\"").append(user);
         json.append("\",\"commitIdentifier\":").append(identifier);
-        json.append(",\"commitKind\":\"APPEND\",\"timeMillis\":").append(clock);
+        json.append(",\"commitKind\":\"").append(kind);
+        json.append("\",\"timeMillis\":").append(clock);
         json.append(",\"totalRecordCount\":0,\"deltaRecordCount\":0");
         String separator = ",\"properties\":{";
         for (Map.Entry<String, String> property : properties.entrySet()) {
@@ -219,8 +329,10 @@ final class MemoryTable implements SimulatedTable {
             separator = ",";
         }
         json.append(properties.isEmpty() ? "}" : "}}");
-        fileIO.poke(SNAPSHOTS + id, json.toString().getBytes(StandardCharsets.UTF_8));
+        fileIO.poke(SNAPSHOTS + id, json.toString().getBytes(UTF_8));
         latest = id;
+        head = content;
+        contents.put(clock, content);
         newSnapshots.add(new SnapshotView(id, user, identifier, files));
     }
 
@@ -308,21 +420,41 @@ final class MemoryTable implements SimulatedTable {
                 for (int i = 0; i < files.length; i++) {
                     files[i] = ((SimulatedFile) committable.fileCommittables().get(i)).number;
                 }
-                write(user, committable.identifier(), committable.properties(), files);
+                write(
+                        user,
+                        committable.identifier(),
+                        "APPEND",
+                        committable.properties(),
+                        files,
+                        head.with(files));
+                for (int file : files) {
+                    everCommitted.set(file);
+                }
             }
         }
 
-        /** The base takes everything up to its user's newest identifier for committed. */
+        /**
+         * The base takes everything up to its user's newest identifier for committed. It refuses
+         * what is not when its files are gone.
+         */
         @Override
         public int filterAndCommit(
                 List<ManifestCommittable> committables,
                 boolean checkAppendFiles,
-                boolean partitionMarkDoneRecoverFromState) {
+                boolean partitionMarkDoneRecoverFromState)
+                throws IOException {
             long newest = newestIdentifier();
             List<ManifestCommittable> missing = new ArrayList<>();
             for (ManifestCommittable committable : committables) {
                 if (committable.identifier() > newest) {
                     missing.add(committable);
+                    if (checkAppendFiles
+                            && files.missing(committable.fileCommittables()).isPresent()) {
+                        throw new IllegalStateException(
+                                "Files of commit "
+                                        + committable.identifier()
+                                        + " are gone: a very old savepoint.");
+                    }
                 }
             }
             commit(missing);
@@ -335,7 +467,7 @@ final class MemoryTable implements SimulatedTable {
                 if (json == null) {
                     break;
                 }
-                Snapshot snapshot = Snapshot.fromJson(new String(json, StandardCharsets.UTF_8));
+                Snapshot snapshot = Snapshot.fromJson(new String(json, UTF_8));
                 if (snapshot.commitUser().equals(user)) {
                     return snapshot.commitIdentifier();
                 }
@@ -351,6 +483,78 @@ final class MemoryTable implements SimulatedTable {
 
         @Override
         public void close() {}
+    }
+
+    /** What stands for the manifests of one snapshot. Not changed any more. */
+    private static final class Content {
+
+        final BitSet rows;
+        final BitSet files;
+        final BitSet added;
+        final BitSet removed;
+
+        Content(BitSet rows, BitSet files, BitSet added, BitSet removed) {
+            this.rows = rows;
+            this.files = files;
+            this.added = added;
+            this.removed = removed;
+        }
+
+        Content unchanged() {
+            return added.isEmpty() && removed.isEmpty()
+                    ? this
+                    : new Content(rows, files, new BitSet(), new BitSet());
+        }
+
+        Content with(int[] newFiles) {
+            BitSet fresh = new BitSet();
+            for (int file : newFiles) {
+                fresh.set(file);
+            }
+            BitSet allRows = (BitSet) rows.clone();
+            allRows.or(fresh);
+            BitSet allFiles = (BitSet) files.clone();
+            allFiles.or(fresh);
+            return new Content(allRows, allFiles, fresh, new BitSet());
+        }
+    }
+
+    /** What {@code StoredTableFiles} reads from manifests. */
+    private final class KnownFiles implements TableFiles {
+
+        @Override
+        public boolean anyIn(Snapshot snapshot, Collection<CommitMessage> written) {
+            return numbers(written).intersects(contents.get(snapshot.timeMillis()).files);
+        }
+
+        @Override
+        public boolean anyRemovedBy(Snapshot snapshot, Collection<CommitMessage> written) {
+            return numbers(written).intersects(contents.get(snapshot.timeMillis()).removed);
+        }
+
+        @Override
+        public boolean anyRemovedBy(Snapshot snapshot, Snapshot earlier) {
+            return contents.get(earlier.timeMillis())
+                    .added
+                    .intersects(contents.get(snapshot.timeMillis()).removed);
+        }
+
+        @Override
+        public Optional<Path> missing(Collection<CommitMessage> written) {
+            BitSet missing = numbers(written);
+            missing.and(deletedFiles());
+            return missing.isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(path(LOCATION + "/bucket-0/" + missing.nextSetBit(0)));
+        }
+
+        private BitSet numbers(Collection<CommitMessage> written) {
+            BitSet numbers = new BitSet();
+            for (CommitMessage file : written) {
+                numbers.set(((SimulatedFile) file).number);
+            }
+            return numbers;
+        }
     }
 
     /** Deletes tags of a table that has no files. */

@@ -24,6 +24,8 @@ import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.table.sink.CommitMessage;
 import org.apache.paimon.table.sink.CommitMessageSerializer;
 import org.apache.paimon.table.sink.TableCommitImpl;
+import org.apache.paimon.tag.StoredTableFiles;
+import org.apache.paimon.tag.TableFiles;
 import org.apache.paimon.tag.Tag;
 import org.apache.paimon.tag.testutils.AppendTableFixture;
 import org.apache.paimon.tag.testutils.CountingFileIO;
@@ -64,7 +66,7 @@ final class RealTable implements SimulatedTable {
                                 : Collections.emptyMap());
         this.table = fixture.table();
         // As in memory, there is a snapshot of somebody else: the base waits when there is no hint.
-        commitByAnother();
+        commitByAnother(1);
         fixture.fileIO()
                 .hook(
                         (call, path) -> {
@@ -115,6 +117,16 @@ final class RealTable implements SimulatedTable {
     }
 
     @Override
+    public TableFiles files() {
+        return new StoredTableFiles(() -> table);
+    }
+
+    @Override
+    public long creationMillis() {
+        return table.schemaManager().earliestCreationTime();
+    }
+
+    @Override
     public CommitMessage newFile(int number) throws Exception {
         return fixture.write("writer", 0, number).get(0);
     }
@@ -131,8 +143,31 @@ final class RealTable implements SimulatedTable {
     }
 
     @Override
-    public void commitByAnother() throws Exception {
-        fixture.commit("another", snapshotCount(), -1);
+    public void commitByAnother(int times) throws Exception {
+        for (int i = 0; i < times; i++) {
+            fixture.commit("another", snapshotCount(), -1);
+        }
+    }
+
+    @Override
+    public boolean compact() {
+        // To see which rows a rewritten file holds takes a reader of each snapshot; memory has it.
+        return false;
+    }
+
+    @Override
+    public boolean rollbackToAsLatest(TagView tag) {
+        return false;
+    }
+
+    @Override
+    public boolean rollbackToAsLatest(long snapshotId) {
+        return false;
+    }
+
+    @Override
+    public void deleteTag(TagView tag) throws Exception {
+        fixture.table().deleteTag(tag.name);
     }
 
     private long snapshotCount() {
@@ -143,8 +178,18 @@ final class RealTable implements SimulatedTable {
     @Override
     public void rollbackTo(TagView tag) throws Exception {
         fixture.table().rollbackTo(tag.name);
-        lastSeen = tag.snapshotId;
-        lastContent = contentOf(tag.snapshotId);
+        rolledBackTo(tag.snapshotId);
+    }
+
+    @Override
+    public void rollbackTo(long snapshotId) throws Exception {
+        fixture.table().rollbackTo(snapshotId);
+        rolledBackTo(snapshotId);
+    }
+
+    private void rolledBackTo(long snapshotId) throws Exception {
+        lastSeen = snapshotId;
+        lastContent = contentOf(snapshotId);
     }
 
     @Override

@@ -67,6 +67,7 @@ final class SimulatedJob {
     final JobHistory history;
     final SimulatedProcess process;
     private final Simulation simulation;
+    private final SimulationAccess.Memory jobMaster;
     private final CoordinatorSuccession coordinator;
     final Attempt[] current;
     private final int[] nextAttempt;
@@ -96,11 +97,15 @@ final class SimulatedJob {
         this.process = process;
         this.current = new Attempt[history.parallelism];
         this.nextAttempt = new int[history.parallelism];
+        this.jobMaster = new SimulationAccess.Memory(simulation.tableName());
         this.coordinator =
                 SimulationAccess.coordinator(
                         new Context(),
                         simulation.tableName() + "#" + process.number,
-                        (context, cancelled) -> simulation.openCommitter(context, cancelled),
+                        jobMaster,
+                        "job",
+                        simulation::openCommitter,
+                        simulation.table().serializer(),
                         history.initialUser,
                         failureHandler -> simulation.newLoop(process, failureHandler),
                         closing -> simulation.lastLoop(process).setCloser(closing));

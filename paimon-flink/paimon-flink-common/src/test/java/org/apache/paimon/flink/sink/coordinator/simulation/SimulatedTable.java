@@ -18,6 +18,7 @@ import org.apache.paimon.flink.sink.coordinator.CheckpointCommittablesSerializer
 import org.apache.paimon.manifest.ManifestCommittable;
 import org.apache.paimon.operation.TagDeletion;
 import org.apache.paimon.table.sink.CommitMessage;
+import org.apache.paimon.tag.TableFiles;
 import org.apache.paimon.utils.SnapshotManager;
 import org.apache.paimon.utils.TagManager;
 
@@ -36,6 +37,12 @@ interface SimulatedTable extends AutoCloseable {
 
     TagDeletion tagDeletion();
 
+    /** What the table's data files tell. */
+    TableFiles files();
+
+    /** When the table was created. */
+    long creationMillis();
+
     /** The committable of a new file. */
     CommitMessage newFile(int number) throws Exception;
 
@@ -44,11 +51,32 @@ interface SimulatedTable extends AutoCloseable {
     /** Another process expires all snapshots but the newest ones. */
     void expireAllBut(int retained) throws Exception;
 
-    /** Another job commits something that is of no interest. */
-    void commitByAnother() throws Exception;
+    /** Another job commits something that is of no interest, so many times. */
+    void commitByAnother(int times) throws Exception;
 
-    /** The operator rolls the table back to a tag. */
+    /**
+     * Another job rewrites all files into one.
+     *
+     * @return false when there is nothing to rewrite
+     */
+    boolean compact() throws Exception;
+
+    /** The operator rolls the table back: what is newer is removed, and so are its tags. */
     void rollbackTo(TagView tag) throws Exception;
+
+    void rollbackTo(long snapshotId) throws Exception;
+
+    /**
+     * The operator rolls the table back by a new snapshot with the content of an older one.
+     *
+     * @return false when this kind of table cannot
+     */
+    boolean rollbackToAsLatest(TagView tag) throws Exception;
+
+    boolean rollbackToAsLatest(long snapshotId) throws Exception;
+
+    /** The owner of the table deletes a tag. */
+    void deleteTag(TagView tag) throws Exception;
 
     /** Snapshots that appeared since the last call, oldest first. */
     List<SnapshotView> newSnapshots() throws Exception;

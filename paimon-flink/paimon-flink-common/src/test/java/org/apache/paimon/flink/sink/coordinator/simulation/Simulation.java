@@ -12,18 +12,26 @@
 
 package org.apache.paimon.flink.sink.coordinator.simulation;
 
+import org.apache.paimon.flink.sink.CommitRun;
 import org.apache.paimon.flink.sink.Committer;
 import org.apache.paimon.flink.sink.SavepointTaggingCommitter;
-import org.apache.paimon.flink.sink.coordinator.SnapshotCommitter;
-import org.apache.paimon.tag.OwnSnapshots;
+import org.apache.paimon.flink.sink.SavepointTaggingCommitterFactory;
+import org.apache.paimon.flink.sink.TaggedSavepoints;
+import org.apache.paimon.tag.CommitProgress;
+import org.apache.paimon.tag.CommitUserSnapshots;
+import org.apache.paimon.tag.RestoredCommits;
 import org.apache.paimon.tag.SavepointTagger;
+import org.apache.paimon.tag.SavepointTags;
+import org.apache.paimon.tag.TableCreation;
 import org.apache.paimon.utils.EventLoop;
+
+import org.apache.flink.api.common.state.ListState;
 
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /**
@@ -160,18 +168,30 @@ final class Simulation implements AutoCloseable {
     }
 
     /** Puts the real committer together, as it is done for a real table. */
-    SnapshotCommitter openCommitter(Committer.Context context, BooleanSupplier cancelled)
+    SavepointTaggingCommitter openCommitter(
+            Committer.Context context,
+            CommitRun run,
+            long restoredCheckpointId,
+            TaggedSavepoints tagged,
+            SavepointTaggingCommitter.BeforeCommit beforeCommit)
             throws Exception {
         SimulatedLoop loop = runningLoop();
         loop.user = context.commitUser();
         oracle.checkAlone(loop, "opens");
-        OwnSnapshots ownSnapshots = new OwnSnapshots(table.snapshotManager(), context.commitUser());
-        Committer<
-                        org.apache.paimon.flink.sink.Committable,
-                        org.apache.paimon.manifest.ManifestCommittable>
-                committer = new FailingCommitter(table.committer(context), this, loop);
+        CommitUserSnapshots snapshots =
+                new CommitUserSnapshots(table.snapshotManager(), context.commitUser());
+        ListState<byte[]> progressState =
+                SavepointTaggingCommitterFactory.progressState(context.stateStore());
+        CommitProgress progress =
+                SavepointTaggingCommitterFactory.progress(progressState, restoredCheckpointId);
+        TableCreation creation =
+                new TableCreation(tableName, () -> OptionalLong.of(table.creationMillis()));
+        if (progress != null) {
+            creation.require(progress);
+        }
+        SavepointTagger tagger = null;
         if (config.autoTag) {
-            SavepointTagger tagger =
+            tagger =
                     new SavepointTagger(
                             context.commitUser(),
                             table.snapshotManager(),
@@ -180,15 +200,22 @@ final class Simulation implements AutoCloseable {
                             Collections::emptyList,
                             null);
             oracle.watch(context.commitUser(), tagger.statistics());
-            committer =
-                    new SavepointTaggingCommitter(
-                            committer,
-                            ownSnapshots,
-                            tagger,
-                            SavepointTaggingCommitter.RestoredTags.MARKED,
-                            context.stateStore());
         }
-        return new SnapshotCommitter(committer, ownSnapshots, table.serializer(), false, cancelled);
+        return new SavepointTaggingCommitter(
+                new FailingCommitter(table.committer(context), this, loop),
+                snapshots,
+                new RestoredCommits(
+                        snapshots,
+                        new SavepointTags(table.tagManager(), table.snapshotManager().fileIO()),
+                        table.files(),
+                        progress),
+                table.files(),
+                creation,
+                progressState,
+                run,
+                tagger,
+                tagged,
+                beforeCommit);
     }
 
     void beforeTag(String path) throws java.io.IOException {
@@ -634,7 +661,7 @@ final class Simulation implements AutoCloseable {
 
     private boolean anotherCommits() {
         try {
-            table.commitByAnother();
+            table.commitByAnother(1);
         } catch (Exception e) {
             throw new IllegalStateException(e);
         }
