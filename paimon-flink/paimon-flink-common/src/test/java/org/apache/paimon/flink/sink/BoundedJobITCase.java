@@ -95,7 +95,7 @@ class BoundedJobITCase extends JobITCase {
     @DisplayName("E1, E3: a bounded job ends only after its last, slow commit")
     void boundedJobEndsAfterItsLastCommit(CommitPath path) throws Exception {
         AppendTable table = table(path);
-        RunningJob job = start(job(table).set(INTERVAL, "200 ms"));
+        RunningJob job = start(job(table).bounded().set(INTERVAL, "200 ms"));
         for (int commit = 0; commit < 20; commit++) {
             scenario.afterSnapshot.slowNext(Duration.ofMillis(700));
         }

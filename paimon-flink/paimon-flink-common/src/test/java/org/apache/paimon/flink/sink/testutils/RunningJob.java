@@ -28,6 +28,7 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.ExternalizedCheckpointRetention;
 import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.runtime.checkpoint.AbstractCheckpointStats;
 import org.apache.flink.runtime.checkpoint.CheckpointException;
 import org.apache.flink.runtime.checkpoint.CheckpointFailureReason;
 import org.apache.flink.runtime.execution.ExecutionState;
@@ -194,12 +195,21 @@ public final class RunningJob {
         return directory.resolve("savepoints").toUri().toString();
     }
 
-    /** How many bytes of records on their way between tasks a checkpoint holds. */
-    public long inFlightBytes(Savepoint checkpoint) throws Exception {
-        return graph().getCheckpointStatsSnapshot()
-                .getHistory()
-                .getCheckpointById(checkpoint.id())
+    /** How many bytes of records on their way between tasks a completed checkpoint holds. */
+    public long inFlightBytes(Savepoint checkpoint) {
+        // Flink answers with older statistics while it is updating them.
+        return Awaitility.await("statistics of checkpoint " + checkpoint.id())
+                .atMost(DEADLINE)
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(10))
+                .until(
+                        () -> statistics(checkpoint),
+                        found -> found != null && found.getStatus().isCompleted())
                 .getPersistedData();
+    }
+
+    private AbstractCheckpointStats statistics(Savepoint checkpoint) throws Exception {
+        return graph().getCheckpointStatsSnapshot().getHistory().getCheckpointById(checkpoint.id());
     }
 
     /** Takes checkpoints until there is one that holds records on their way between tasks. */
