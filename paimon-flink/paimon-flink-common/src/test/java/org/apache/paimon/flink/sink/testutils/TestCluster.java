@@ -15,6 +15,7 @@ package org.apache.paimon.flink.sink.testutils;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.JobManagerOptions;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.RestOptions;
 import org.apache.flink.configuration.TaskManagerOptions;
@@ -56,6 +57,12 @@ public final class TestCluster implements BeforeAllCallback, AfterAllCallback {
     /** Few records fill what lies between two tasks. */
     public TestCluster withSmallBuffers() {
         configuration.set(TaskManagerOptions.MEMORY_SEGMENT_SIZE, MemorySize.parse("4k"));
+        return this;
+    }
+
+    /** Jobs are run by the adaptive scheduler. */
+    public TestCluster adaptive() {
+        configuration.set(JobManagerOptions.SCHEDULER, JobManagerOptions.SchedulerType.Adaptive);
         return this;
     }
 
