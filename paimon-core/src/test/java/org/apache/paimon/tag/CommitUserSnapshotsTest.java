@@ -17,6 +17,7 @@ import org.apache.paimon.fs.Path;
 import org.apache.paimon.shade.caffeine2.com.github.benmanes.caffeine.cache.Caffeine;
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.tag.testutils.AppendTableFixture;
+import org.apache.paimon.tag.testutils.CapturedLog;
 import org.apache.paimon.tag.testutils.CountingFileIO;
 import org.apache.paimon.utils.SnapshotManager;
 
@@ -30,228 +31,460 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.File;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * Searches in tables whose snapshots are real where it matters, and written straight into the
- * snapshot directory where there have to be many.
+ * Looks at tables whose snapshots are real where it matters, and written straight into the snapshot
+ * directory where there have to be many.
  */
-class OwnSnapshotsTest {
+class CommitUserSnapshotsTest {
 
     private static final String ME = "job-me";
     private static final String OTHER = "job-other";
+    private static final String RUN = "run-1";
 
     @TempDir private File directory;
 
     private AppendTableFixture fixture;
     private SnapshotManager snapshots;
-    private OwnSnapshots own;
-
-    /** What synthetic snapshots are copies of. */
-    private Snapshot template;
+    private CommitUserSnapshots own;
 
     @BeforeEach
     void createTable() throws Exception {
         fixture = AppendTableFixture.create(directory);
         snapshots = fixture.snapshotManager();
-        own = new OwnSnapshots(snapshots, ME);
+        own = new CommitUserSnapshots(snapshots, ME);
     }
 
     // ------------------------------------------------------------------------
-    //  A7: how far has my commit user got?
+    //  A7: what has appeared since the last look?
     // ------------------------------------------------------------------------
 
     @Test
-    @DisplayName("A7: a table without snapshots, and then with those of others, says nothing")
-    void latestIdentifierIsEmptyForAUserWithoutCommits() throws Exception {
-        assertThat(own.latestIdentifier()).isEmpty();
-        assertThat(own.anchor()).isZero();
+    @DisplayName("A7: a table without snapshots shows nothing, and is not rolled back")
+    void nothingAppearsInAnEmptyTable() {
+        assertThat(own.look()).isEmpty();
 
-        fixture.commit(OTHER, 7, 1);
-
-        assertThat(own.latestIdentifier()).isEmpty();
-        assertThat(own.anchor()).isEqualTo(1);
+        assertThat(own.rolledBack()).isFalse();
+        assertThat(own.seen()).isEqualTo(SnapshotPosition.START);
+        assertThat(own.newestOwn()).isNull();
+        assertThat(own.head()).isEqualTo(SnapshotPosition.START);
+        assertThat(own.oldest()).isEmpty();
+        assertThat(own.newestOwnIdentifier()).isEqualTo(Long.MIN_VALUE);
     }
 
     @Test
-    @DisplayName("A7: sees what another process commits with my commit user")
-    void latestIdentifierSeesTheCommitsOfASuccessor() throws Exception {
-        fixture.commit(ME, 3, 1);
-        fixture.commit(OTHER, 9, 2);
-        assertThat(own.latestIdentifier()).hasValue(3);
+    @DisplayName("A7: a look shows what all users have committed since, each snapshot once")
+    void lookShowsEachSnapshotOnce() throws Exception {
+        Snapshot first = fixture.commit(OTHER, 9, 1);
+        Snapshot mine = fixture.commitAs(ME, RUN, 3, 2);
+        assertThat(own.look()).containsExactly(first, mine);
+        assertThat(own.look()).isEmpty();
 
-        fixture.commit(OTHER, 10, 3);
-        assertThat(own.latestIdentifier()).hasValue(3);
-
-        fixture.commit(ME, 4, 4);
-        fixture.commit(ME, 5, 5);
-        fixture.commit(OTHER, 11, 6);
-        assertThat(own.latestIdentifier()).hasValue(5);
+        Snapshot next = fixture.commit(OTHER, 10, 3);
+        assertThat(own.look()).containsExactly(next);
+        assertThat(own.seen()).isEqualTo(SnapshotPosition.of(next));
+        assertThat(own.newestOwn()).isEqualTo(OwnSnapshot.of(mine));
+        assertThat(own.newestOwn().runId()).isEqualTo(RUN);
     }
 
     @Test
-    @DisplayName("A7: without news the look before a commit reads the hint and no snapshot")
-    void latestIdentifierReadsNewSnapshotsOnly() throws Exception {
+    @DisplayName("R2: the newest own snapshot is the last one, whatever run and identifier")
+    void newestOwnIsTheLastOne() throws Exception {
+        fixture.commitAs(ME, RUN, 5, 1);
+        Snapshot last = fixture.commit(ME, 2, 2);
+        own.look();
+
+        assertThat(own.newestOwn()).isEqualTo(OwnSnapshot.of(last));
+        assertThat(own.newestOwn().runId()).isNull();
+        assertThat(own.newestOwnIdentifier()).isEqualTo(2);
+        assertThat(own.newestOwnOfAll()).contains(last);
+    }
+
+    @Test
+    @DisplayName("A7: a look begins where it is told to, with the own snapshot known so far")
+    void looksFromAPosition() throws Exception {
+        Snapshot mine = fixture.commitAs(ME, RUN, 3, 1);
+        Snapshot second = fixture.commit(OTHER, 1, 2);
+        Snapshot third = fixture.commit(OTHER, 2, 3);
+        fixture.fileIO().reset();
+        own.lookFrom(SnapshotPosition.of(second), OwnSnapshot.of(mine));
+        assertThat(fixture.fileIO().total()).isZero();
+
+        assertThat(own.look()).containsExactly(third);
+        assertThat(own.newestOwn()).isEqualTo(OwnSnapshot.of(mine));
+    }
+
+    @Test
+    @DisplayName("T10: skipping to the head reads nothing of what lies in between")
+    void skipsToTheHead() throws Exception {
+        fixture.commit(OTHER, 1, 1);
+        own.look();
+        for (int i = 2; i <= 20; i++) {
+            fixture.commit(OTHER, i, i);
+        }
+        fixture.fileIO().reset();
+        own.skipToHead();
+
+        assertThat(fixture.fileIO().count(CountingFileIO.Call.OPEN))
+                .as(fixture.fileIO().log())
+                .isEqualTo(2); // the hint and the head
+        assertThat(own.seen().id()).isEqualTo(20);
+        assertThat(own.look()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("A7: a look without news reads the hint and one snapshot, with news those besides")
+    void looksReadNewSnapshotsOnly() throws Exception {
         for (int i = 1; i <= 20; i++) {
             fixture.commit(i == 3 ? ME : OTHER, i, i);
         }
-        assertThat(own.latestIdentifier()).hasValue(3);
+        own.look();
 
         fixture.fileIO().reset();
-        assertThat(own.latestIdentifier()).hasValue(3);
+        own.look();
         assertThat(fixture.fileIO().count(CountingFileIO.Call.OPEN))
                 .as(fixture.fileIO().log())
-                .isEqualTo(1);
+                .isEqualTo(2);
 
         fixture.commit(OTHER, 21, 21);
         fixture.commit(OTHER, 22, 22);
         fixture.fileIO().reset();
-        assertThat(own.latestIdentifier()).hasValue(3);
+        assertThat(own.look()).hasSize(2);
         assertThat(fixture.fileIO().count(CountingFileIO.Call.OPEN))
                 .as(fixture.fileIO().log())
-                .isEqualTo(3);
+                .isEqualTo(4);
     }
 
     @Test
-    @DisplayName("A7: after a rollback of the table the removed snapshots do not count")
-    void latestIdentifierForgetsWhatWasRolledBack() throws Exception {
-        fixture.commit(ME, 3, 1);
-        fixture.commit(ME, 4, 2);
-        fixture.commit(ME, 5, 3);
-        assertThat(own.latestIdentifier()).hasValue(5);
+    @DisplayName("A7: a look goes on where expiration has been, in one step")
+    void lookStepsOverWhatHasExpired() throws Exception {
+        fixture.commit(OTHER, 1, 1);
+        own.look();
+        fixture.manySnapshots(OTHER, 2_000);
+        deleteSnapshots(1, 1_990);
+        Snapshot mine = fixture.commitAs(ME, RUN, 5, 1);
 
+        fixture.fileIO().reset();
+        List<Snapshot> appeared = own.look();
+        assertThat(appeared).hasSize(12).endsWith(mine);
+        assertThat(own.rolledBack()).isFalse();
+        assertThat(fixture.fileIO().total()).as(fixture.fileIO().log()).isLessThan(30);
+    }
+
+    // ------------------------------------------------------------------------
+    //  Rollbacks
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("A7: a table that was rolled back shows nothing and says so, also in the log")
+    void rolledBackBehindTheLastLook() throws Exception {
+        fixture.commitAs(ME, RUN, 3, 1);
+        fixture.commitAs(ME, RUN, 4, 2);
+        own.look();
         fixture.table().rollbackTo(1);
 
-        assertThat(own.latestIdentifier()).hasValue(3);
-        assertThat(own.anchor()).isEqualTo(1);
+        try (CapturedLog log = CapturedLog.of(CommitUserSnapshots.class)) {
+            assertThat(own.look()).isEmpty();
+            assertThat(log.messages())
+                    .singleElement()
+                    .asString()
+                    .startsWith("WARN")
+                    .contains("snapshot 2", ME, "newest snapshot is 1 now");
+        }
+        assertThat(own.rolledBack()).isTrue();
+        assertThat(own.seen().id()).isEqualTo(1);
+        assertThat(own.newestOwn()).isNull();
     }
 
     @Test
-    @DisplayName("A7: the first look ends where expiration has been")
-    void latestIdentifierEndsAtTheEarliestSnapshot() throws Exception {
-        fixture.commit(ME, 3, 1);
-        for (int i = 4; i < 10; i++) {
+    @DisplayName("A7: after a rollback the next look shows what is committed from there on")
+    void looksAgainAfterARollback() throws Exception {
+        fixture.commit(OTHER, 3, 1);
+        fixture.commit(OTHER, 4, 2);
+        own.look();
+        fixture.table().rollbackTo(1);
+        own.look();
+        Snapshot mine = fixture.commitAs(ME, RUN, 4, 3);
+
+        assertThat(own.look()).containsExactly(mine);
+        assertThat(own.rolledBack()).isFalse();
+        assertThat(own.newestOwn()).isEqualTo(OwnSnapshot.of(mine));
+    }
+
+    @Test
+    @DisplayName("anchor: a rollback is noticed when others have committed the same ids again")
+    void noticesARollbackBehindNewCommits() throws Exception {
+        fixture.commit(OTHER, 3, 1);
+        fixture.commitAs(ME, RUN, 4, 2);
+        own.look();
+        SnapshotPosition before = own.seen();
+        fixture.table().rollbackTo(1);
+        fixture.commit(OTHER, 5, 3);
+        fixture.commit(OTHER, 6, 4);
+
+        assertThat(own.isReplaced(before)).isTrue();
+        assertThat(own.look()).isEmpty();
+        assertThat(own.rolledBack()).isTrue();
+        assertThat(own.seen().id()).isEqualTo(3);
+    }
+
+    @Test
+    @DisplayName("anchor: a snapshot that has expired is not replaced, nor is the empty table")
+    void expiredIsNotReplaced() throws Exception {
+        SnapshotPosition expired = SnapshotPosition.of(fixture.commit(OTHER, 3, 1));
+        fixture.commit(OTHER, 4, 2);
+        own.look();
+        fixture.commit(OTHER, 5, 3);
+        fixture.expireAllBut(1);
+
+        assertThat(own.isReplaced(expired)).isFalse();
+        assertThat(own.isReplaced(SnapshotPosition.START)).isFalse();
+        assertThat(own.look()).hasSize(1);
+        assertThat(own.rolledBack()).isFalse();
+    }
+
+    @Test
+    @DisplayName("R2: behind rollback_to_as_latest no own snapshot is known any more")
+    void rollbackAsLatestForgetsTheNewestOwn() throws Exception {
+        Snapshot tagged = fixture.commit(OTHER, 1, 1);
+        fixture.tagManager().createTag(tagged, "kept", null, Collections.emptyList(), false);
+        fixture.commitAs(ME, RUN, 3, 2);
+        own.look();
+        assertThat(own.newestOwn()).isNotNull();
+        Snapshot rollback = fixture.rollbackToAsLatest("kept");
+
+        assertThat(own.look()).containsExactly(rollback);
+        assertThat(own.rolledBack()).isFalse();
+        assertThat(own.newestOwn()).isNull();
+        assertThat(CommitUserSnapshots.isRollbackToAsLatest(rollback)).isTrue();
+        assertThat(CommitUserSnapshots.isRollbackToAsLatest(tagged)).isFalse();
+    }
+
+    // ------------------------------------------------------------------------
+    //  T10: which snapshot have I just committed?
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("T10: what was just committed is found under 1,100 snapshots of others")
+    void findsWhatItHasJustCommitted() throws Exception {
+        fixture.commit(OTHER, 1, 1);
+        own.look();
+        fixture.manySnapshots(OTHER, 1_100);
+        Snapshot savepoint = fixture.commitAs(ME, RUN, 5, 2);
+        fixture.manySnapshots(OTHER, 1_100);
+
+        assertThat(own.findSinceLook(5, RUN)).contains(savepoint);
+    }
+
+    @Test
+    @DisplayName("T10: neither another user's, nor another run's, nor an earlier snapshot is it")
+    void findsNoOtherSnapshot() throws Exception {
+        fixture.commitAs(ME, RUN, 5, 1);
+        own.look();
+        fixture.commitAs(OTHER, RUN, 5, 2);
+        fixture.commitAs(ME, "run-2", 5, 3);
+        fixture.commit(ME, 5, 4);
+        fixture.commitAs(ME, RUN, 6, 5);
+
+        assertThat(own.findSinceLook(5, RUN)).isEmpty();
+    }
+
+    @Test
+    @DisplayName("T10: of several snapshots of one commit, the last one is the savepoint snapshot")
+    void findsTheLastSnapshotOfOneCommit() throws Exception {
+        own.look();
+        fixture.commitAs(ME, RUN, 5, 1);
+        fixture.commit(OTHER, 5, 2);
+        Snapshot compacted = fixture.commitAs(ME, RUN, 5, 3);
+        fixture.commit(OTHER, 6, 4);
+
+        assertThat(own.findSinceLook(5, RUN)).contains(compacted);
+    }
+
+    @Test
+    @DisplayName("T10: a snapshot that has expired since is not found, nor is another one")
+    void doesNotFindWhatHasExpired() throws Exception {
+        own.look();
+        fixture.commitAs(ME, RUN, 5, 1);
+        fixture.commit(OTHER, 5, 2);
+        fixture.expireAllBut(1);
+
+        assertThat(own.findSinceLook(5, RUN)).isEmpty();
+    }
+
+    @Tag("slow")
+    @ParameterizedTest(name = "{0} snapshots")
+    @ValueSource(ints = {10, 1_000, 10_000})
+    @DisplayName("T10: file system calls do not grow with the age of the table")
+    void callsDoNotGrowWithTheTable(int age) throws Exception {
+        fixture.commit(OTHER, 1, 1);
+        fixture.manySnapshots(OTHER, age - 1);
+        fixture.hint("EARLIEST", 1);
+
+        fixture.fileIO().reset();
+        own.skipToHead();
+        assertThat(fixture.fileIO().total()).as(fixture.fileIO().log()).isEqualTo(2 + 1);
+
+        Snapshot savepoint = fixture.commitAs(ME, RUN, 5, 2);
+        fixture.commit(OTHER, 1, 3);
+        fixture.fileIO().reset();
+        assertThat(own.findSinceLook(5, RUN)).contains(savepoint);
+        assertThat(fixture.fileIO().total()).as(fixture.fileIO().log()).isEqualTo(2 + 2);
+
+        fixture.fileIO().reset();
+        assertThat(own.look()).hasSize(2);
+        assertThat(fixture.fileIO().total()).as(fixture.fileIO().log()).isEqualTo(2 + 1 + 2);
+
+        fixture.fileIO().reset();
+        assertThat(own.head().id()).isEqualTo(age + 2);
+        assertThat(fixture.fileIO().total()).as(fixture.fileIO().log()).isEqualTo(2 + 1);
+
+        fixture.fileIO().reset();
+        assertThat(own.oldest()).map(Snapshot::id).contains(1L);
+        assertThat(fixture.fileIO().total()).as(fixture.fileIO().log()).isLessThanOrEqualTo(3);
+    }
+
+    // ------------------------------------------------------------------------
+    //  A4: the past
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("A4: reads all snapshots above an id, oldest first, and says that none is gone")
+    void readsWhatLiesAbove() throws Exception {
+        for (int i = 1; i <= 5; i++) {
+            fixture.commit(OTHER, i, i);
+        }
+        List<Long> ids = new ArrayList<>();
+
+        assertThat(own.forEachAfter(2, snapshot -> ids.add(snapshot.id()))).isFalse();
+        assertThat(ids).containsExactly(3L, 4L, 5L);
+        assertThat(own.forEachAfter(5, snapshot -> ids.add(snapshot.id()))).isFalse();
+        assertThat(own.forEachAfter(9, snapshot -> ids.add(snapshot.id()))).isFalse();
+        assertThat(ids).hasSize(3);
+    }
+
+    @Test
+    @DisplayName("A4: says that snapshots directly above are gone, and reads what is left")
+    void saysThatSnapshotsAreGone() throws Exception {
+        for (int i = 1; i <= 5; i++) {
             fixture.commit(OTHER, i, i);
         }
         fixture.expireAllBut(2);
+        List<Long> ids = new ArrayList<>();
 
-        fixture.fileIO().reset();
-        assertThat(own.latestIdentifier()).isEmpty();
-        assertThat(fixture.fileIO().total()).as(fixture.fileIO().log()).isLessThan(10);
+        assertThat(own.forEachAfter(3, snapshot -> ids.add(snapshot.id()))).isFalse();
+        assertThat(ids).containsExactly(4L, 5L);
+        assertThat(own.forEachAfter(2, snapshot -> ids.add(snapshot.id()))).isTrue();
+        assertThat(ids).containsExactly(4L, 5L, 4L, 5L);
+        assertThat(own.oldest()).map(Snapshot::id).contains(4L);
+        assertThat(own.head().id()).isEqualTo(5);
     }
 
-    // ------------------------------------------------------------------------
-    //  T10: which snapshot is that of savepoint S?
-    // ------------------------------------------------------------------------
+    @Test
+    @DisplayName("T10: an expiration under its feet hides nothing that is left")
+    void survivesAnExpirationUnderItsFeet() throws Exception {
+        for (int i = 1; i <= 8; i++) {
+            fixture.commit(OTHER, i, i);
+        }
+        fixture.commitAs(ME, RUN, 5, 9);
+        beforeReading(3, () -> fixture.expireAllBut(2));
+        List<Long> ids = new ArrayList<>();
+
+        assertThat(own.forEachAfter(0, snapshot -> ids.add(snapshot.id()))).isTrue();
+        assertThat(ids).containsExactly(1L, 2L, 8L, 9L);
+    }
 
     @Test
-    @DisplayName("T10: finds the savepoint snapshot among those of other users")
-    void findsAmongOtherUsersCommits() throws Exception {
-        fixture.commit(OTHER, 5, 1);
-        own.mark();
-        assertThat(own.anchor()).isEqualTo(1);
-        fixture.commit(OTHER, 6, 2);
-        fixture.commit(ME, 4, 3);
-        fixture.commit(OTHER, 7, 4);
-        Snapshot savepoint = fixture.commit(ME, 5, 5);
-        fixture.commit(OTHER, 8, 6);
-        fixture.commit(ME, 6, 7);
+    @DisplayName("T10: the oldest snapshot that is left is found while others expire")
+    void findsTheOldestDuringExpiration() throws Exception {
+        for (int i = 1; i <= 8; i++) {
+            fixture.commit(OTHER, i, i);
+        }
+        beforeReading(1, () -> fixture.expireAllBut(2));
 
-        assertThat(own.findAfter(own.anchor(), 5)).contains(savepoint);
-        assertThat(own.findAfter(0, 5)).contains(savepoint);
+        assertThat(own.oldest()).map(Snapshot::id).contains(7L);
+    }
+
+    @Test
+    @DisplayName("T10: the head is found while the table is rolled back")
+    void findsTheHeadDuringARollback() throws Exception {
+        fixture.commit(OTHER, 1, 1);
+        fixture.commit(OTHER, 2, 2);
+        beforeReading(2, () -> fixture.table().rollbackTo(1));
+
+        assertThat(own.head().id()).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("T10: a hint that runs ahead of the files does not hide them")
+    void survivesAHintThatRunsAhead() throws Exception {
+        fixture.commit(OTHER, 1, 1);
+        Snapshot savepoint = fixture.commitAs(ME, RUN, 5, 2);
+        fixture.hint("LATEST", 6);
+
+        assertThat(own.look()).hasSize(2);
+        assertThat(own.rolledBack()).isFalse();
+        assertThat(own.head()).isEqualTo(SnapshotPosition.of(savepoint));
         assertThat(own.find(5)).contains(savepoint);
     }
 
     @Test
-    @DisplayName("T10: another user's snapshot with the same identifier is not it")
-    void neverFindsAnotherUsersSnapshot() throws Exception {
+    @DisplayName("T10: does not believe a cache that still has the expired snapshot")
+    void doesNotBelieveTheCache() throws Exception {
+        FileStoreTable cachingTable = fixture.table();
+        cachingTable.setSnapshotCache(Caffeine.newBuilder().build());
+        SnapshotManager caching = cachingTable.snapshotManager();
+        fixture.commitAs(ME, RUN, 5, 1);
+        fixture.commit(OTHER, 1, 2);
+        caching.snapshot(1);
+        deleteSnapshots(1, 1);
+        assertThat(caching.tryGetSnapshot(1).commitUser()).as("the cache is stale").isEqualTo(ME);
+
+        CommitUserSnapshots behindTheCache = new CommitUserSnapshots(caching, ME);
+        assertThat(behindTheCache.find(5)).isEmpty();
+        assertThat(behindTheCache.findSinceLook(5, RUN)).isEmpty();
+        assertThat(behindTheCache.look()).hasSize(1);
+        assertThat(behindTheCache.newestOwn()).isNull();
+    }
+
+    // ------------------------------------------------------------------------
+    //  A4 without progress: the snapshot of an identifier
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName("T10: finds the snapshot of an identifier among those of other users")
+    void findsAmongOtherUsersCommits() throws Exception {
         fixture.commit(ME, 4, 1);
         fixture.commit(OTHER, 5, 2);
-        fixture.commit(ME, 6, 3);
+        Snapshot savepoint = fixture.commit(ME, 5, 3);
+        fixture.commit(OTHER, 8, 4);
+        fixture.commit(ME, 6, 5);
 
-        assertThat(own.findAfter(0, 5)).isEmpty();
-        assertThat(own.find(5)).isEmpty();
-        assertThat(own.findAfter(0, 7)).isEmpty();
+        assertThat(own.find(5)).contains(savepoint);
         assertThat(own.find(7)).isEmpty();
         assertThat(own.find(3)).isEmpty();
     }
 
     @Test
-    @DisplayName("T10: a snapshot from before the anchor is not looked for")
-    void looksBehindTheAnchorOnly() throws Exception {
-        fixture.commit(ME, 5, 1);
-        own.mark();
-        fixture.commit(OTHER, 5, 2);
-
-        assertThat(own.findAfter(own.anchor(), 5)).isEmpty();
-    }
-
-    @Test
-    @DisplayName("T10: of several snapshots of one commit, the last one is the savepoint snapshot")
-    void findsTheLastSnapshotOfOneIdentifier() throws Exception {
-        fixture.commit(ME, 4, 1);
-        fixture.commit(ME, 5, 2);
-        fixture.commit(OTHER, 5, 3);
-        Snapshot compacted = fixture.commit(ME, 5, 4);
-        fixture.commit(OTHER, 6, 5);
-        fixture.commit(ME, 6, 6);
-
-        assertThat(own.findAfter(1, 5)).contains(compacted);
-        assertThat(own.find(5)).contains(compacted);
-    }
-
-    @Test
-    @DisplayName("T10: stops at the first own snapshot that is too late or too early")
+    @DisplayName("T10: stops at the first own snapshot that is too early, or where none is left")
     void stopsWhereIdentifiersSaySo() throws Exception {
         for (int i = 1; i <= 40; i++) {
             fixture.commit(ME, 2L * i, i);
         }
-
         fixture.fileIO().reset();
-        assertThat(own.findAfter(10, 21)).isEmpty();
         assertThat(own.find(79)).isEmpty();
         assertThat(fixture.fileIO().count(CountingFileIO.Call.OPEN))
                 .as(fixture.fileIO().log())
-                .isEqualTo(2 + 3); // the hint each; 11; 40 and 39
-    }
+                .isEqualTo(1 + 2); // the hint; 40 and 39
 
-    @Test
-    @DisplayName("T10: a savepoint snapshot that has expired is not found, nor is another one")
-    void expiredSnapshotIsNotFound() throws Exception {
-        fixture.commit(ME, 5, 1);
-        fixture.commit(OTHER, 1, 2);
-        fixture.commit(OTHER, 2, 3);
-        fixture.expireAllBut(1);
-
-        assertThat(own.findAfter(0, 5)).isEmpty();
-        assertThat(own.find(5)).isEmpty();
-    }
-
-    @Test
-    @DisplayName("T10: an anchor that expired long ago leads to the earliest snapshot in one step")
-    void skipsTheExpiredRangeWithoutProbing() throws Exception {
-        manySnapshots(2_000);
-        deleteSnapshots(1, 1_990);
-        Snapshot savepoint = fixture.commit(ME, 5, 1);
-
-        fixture.fileIO().reset();
-        assertThat(own.findAfter(3, 5)).contains(savepoint);
-        assertThat(fixture.fileIO().total()).as(fixture.fileIO().log()).isLessThan(20);
-    }
-
-    @Test
-    @DisplayName("T10: survives an expiration under its feet, walking forward")
-    void survivesExpirationWalkingForward() throws Exception {
-        for (int i = 1; i <= 8; i++) {
-            fixture.commit(OTHER, i, i);
-        }
-        Snapshot savepoint = fixture.commit(ME, 5, 9);
-        beforeReading(3, () -> fixture.expireAllBut(2));
-
-        assertThat(own.findAfter(0, 5)).contains(savepoint);
-        assertThat(fixture.snapshots()).hasSize(2);
+        fixture.expireAllBut(2);
+        assertThat(own.find(2)).isEmpty();
     }
 
     @Test
@@ -268,125 +501,23 @@ class OwnSnapshotsTest {
     }
 
     @Test
-    @DisplayName("T10: does not believe a cache that still has the expired snapshot")
-    void doesNotBelieveTheCache() throws Exception {
-        FileStoreTable cachingTable = fixture.table();
-        cachingTable.setSnapshotCache(Caffeine.newBuilder().build());
-        SnapshotManager caching = cachingTable.snapshotManager();
-        fixture.commit(ME, 5, 1);
-        fixture.commit(OTHER, 1, 2);
-        caching.snapshot(1);
-        deleteSnapshots(1, 1);
-        assertThat(caching.tryGetSnapshot(1).commitUser()).as("the cache is stale").isEqualTo(ME);
-
-        OwnSnapshots beforeTheCache = new OwnSnapshots(caching, ME);
-        assertThat(beforeTheCache.find(5)).isEmpty();
-        assertThat(beforeTheCache.findAfter(0, 5)).isEmpty();
-        assertThat(beforeTheCache.latestIdentifier()).isEmpty();
-    }
-
-    @Test
-    @DisplayName("T10: a hint that runs ahead of the files does not hide them")
-    void survivesAHintThatRunsAhead() throws Exception {
-        fixture.commit(OTHER, 1, 1);
-        Snapshot savepoint = fixture.commit(ME, 5, 2);
-        hint("LATEST", 6);
-
-        assertThat(own.find(5)).contains(savepoint);
-        assertThat(own.findAfter(0, 5)).contains(savepoint);
-        assertThat(own.latestIdentifier()).hasValue(5);
-    }
-
-    @Tag("slow")
-    @ParameterizedTest(name = "{0} snapshots")
-    @ValueSource(ints = {10, 1_000, 10_000})
-    @DisplayName("T10: file system calls do not grow with the age of the table")
-    void callsDoNotGrowWithTheTable(int age) throws Exception {
-        manySnapshots(age);
-        own.mark();
-        long anchor = own.anchor();
-        Snapshot before = fixture.commit(ME, 4, 1);
-        Snapshot savepoint = fixture.commit(ME, 5, 2);
-        fixture.commit(OTHER, 1, 3);
-        assertThat(before.id()).isEqualTo(age + 1);
-
-        fixture.fileIO().reset();
-        assertThat(own.findAfter(anchor, 5)).contains(savepoint);
-        assertThat(fixture.fileIO().total()).as(fixture.fileIO().log()).isEqualTo(2 + 3);
-
-        fixture.fileIO().reset();
-        assertThat(own.find(5)).contains(savepoint);
-        assertThat(fixture.fileIO().total()).as(fixture.fileIO().log()).isEqualTo(2 + 2);
-
-        fixture.fileIO().reset();
-        assertThat(own.latestIdentifier()).hasValue(5);
-        assertThat(fixture.fileIO().total()).as(fixture.fileIO().log()).isEqualTo(2 + 2);
-
-        fixture.fileIO().reset();
-        assertThat(own.latestIdentifier()).hasValue(5);
-        assertThat(fixture.fileIO().total()).as(fixture.fileIO().log()).isEqualTo(2);
-    }
-
-    @Test
-    @DisplayName("T10: gives up after a bounded number of reads in a table full of others")
+    @DisplayName("T10: without a position to begin at it gives up after a bounded number of reads")
     void readsAreBounded() throws Exception {
-        manySnapshots(3_000);
         fixture.commit(ME, 5, 1);
-        // far from the anchor, and far from the newest
+        fixture.manySnapshots(OTHER, CommitUserSnapshots.MAX_READS);
         fixture.fileIO().reset();
-        assertThat(own.findAfter(0, 5)).isEmpty();
+        try (CapturedLog log = CapturedLog.of(CommitUserSnapshots.class)) {
+            assertThat(own.find(5)).isEmpty();
+            assertThat(log.messages())
+                    .singleElement()
+                    .asString()
+                    .startsWith("WARN")
+                    .contains("identifier 5", "snapshot 1", "1024 reads");
+        }
         assertThat(fixture.fileIO().count(CountingFileIO.Call.OPEN))
-                .isEqualTo(1 + OwnSnapshots.MAX_READS);
+                .isEqualTo(1 + CommitUserSnapshots.MAX_READS);
 
-        OwnSnapshots impatient = new OwnSnapshots(snapshots, ME, 3);
-        fixture.commit(OTHER, 1, 2);
-        fixture.commit(OTHER, 2, 3);
-        assertThat(impatient.find(5)).isPresent();
-        fixture.commit(OTHER, 3, 4);
-        assertThat(impatient.find(5)).isEmpty();
-    }
-
-    @Test
-    @DisplayName("T10: what was found stays found when the bound is met afterwards")
-    void theBoundDoesNotDiscardWhatWasFound() throws Exception {
-        Snapshot savepoint = fixture.commit(ME, 5, 1);
-        for (int i = 0; i < 5; i++) {
-            fixture.commit(OTHER, i, i);
-        }
-
-        assertThat(new OwnSnapshots(snapshots, ME, 3).findAfter(0, 5)).contains(savepoint);
-    }
-
-    @ParameterizedTest
-    @ValueSource(ints = {10, 50})
-    @DisplayName("T10: what others have committed since costs nothing once the snapshot is found")
-    void othersBehindTheSavepointAreNotRead(int others) throws Exception {
-        own.mark();
-        Snapshot savepoint = fixture.commit(ME, 5, 1);
-        for (int i = 1; i <= others; i++) {
-            fixture.commit(OTHER, i, i);
-        }
-
-        fixture.fileIO().reset();
-        assertThat(own.findAfter(own.anchor(), 5)).contains(savepoint);
-        assertThat(fixture.fileIO().count(CountingFileIO.Call.OPEN))
-                .as(fixture.fileIO().log())
-                .isEqualTo(1 + 1 + OwnSnapshots.MAX_READS_BEHIND); // hint, found, behind
-    }
-
-    @Test
-    @DisplayName("T10: four snapshots before the anchor are read, whatever lies before them")
-    void findsShortlyBeforeTheAnchor() throws Exception {
-        fixture.commit(ME, 5, 1);
-        for (int i = 2; i <= 5; i++) {
-            fixture.commit(OTHER, i, i);
-        }
-
-        assertThat(own.findBefore(4, 5)).map(Snapshot::id).contains(1L);
-        assertThat(own.findBefore(4, 6)).isEmpty();
-        fixture.fileIO().reset();
-        assertThat(own.findBefore(5, 5)).isEmpty();
-        assertThat(fixture.fileIO().count(CountingFileIO.Call.OPEN)).isEqualTo(4);
+        assertThat(new CommitUserSnapshots(snapshots, ME, 1_025).find(5)).isPresent();
     }
 
     @Test
@@ -395,61 +526,18 @@ class OwnSnapshotsTest {
         fixture.commit(ME, 5, 1);
         fixture.fileIO().overwriteFileUtf8(snapshots.snapshotPath(1), "{ \"version\" : ");
 
-        assertThatThrownBy(() -> own.find(5))
+        assertThatThrownBy(() -> own.look())
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining(snapshots.snapshotPath(1).toString());
     }
 
     // ------------------------------------------------------------------------
 
-    /** Fills a new table with snapshots of another user, without data. */
-    private void manySnapshots(int count) throws Exception {
-        template = fixture.commit(OTHER, 1, 1);
-        for (int id = 2; id <= count; id++) {
-            fixture.fileIO().writeFile(snapshots.snapshotPath(id), json(id), false);
-        }
-        hint("LATEST", count);
-        hint("EARLIEST", 1);
-        assertThat(snapshots.latestSnapshotIdFromFileSystem()).isEqualTo(count);
-    }
-
-    private String json(long id) {
-        return new Snapshot(
-                        id,
-                        template.schemaId(),
-                        template.baseManifestList(),
-                        template.baseManifestListSize(),
-                        template.deltaManifestList(),
-                        template.deltaManifestListSize(),
-                        null,
-                        null,
-                        null,
-                        OTHER,
-                        id,
-                        Snapshot.CommitKind.APPEND,
-                        template.timeMillis(),
-                        1,
-                        1,
-                        null,
-                        null,
-                        null,
-                        null,
-                        null,
-                        null)
-                .toJson();
-    }
-
     private void deleteSnapshots(long first, long last) throws Exception {
         for (long id = first; id <= last; id++) {
             assertThat(fixture.fileIO().delete(snapshots.snapshotPath(id), false)).isTrue();
         }
-        hint("EARLIEST", last + 1);
-    }
-
-    private void hint(String name, long id) throws Exception {
-        fixture.fileIO()
-                .overwriteFileUtf8(
-                        new Path(snapshots.snapshotDirectory(), name), String.valueOf(id));
+        fixture.hint("EARLIEST", last + 1);
     }
 
     private void beforeReading(long id, ThrowingRunnable what) {
