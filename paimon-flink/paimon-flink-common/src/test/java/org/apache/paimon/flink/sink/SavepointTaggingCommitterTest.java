@@ -231,6 +231,25 @@ class SavepointTaggingCommitterTest {
     }
 
     @Test
+    @DisplayName("A1: a tag whose callback failed goes when its savepoint is aborted meanwhile")
+    void abortAfterAFailedCallback() throws Exception {
+        start();
+        checkpoint(0, -1);
+        callbacks.failNext(1);
+        committer.savepoint(1);
+        ManifestCommittable savepoint = committable(1, 1);
+        assertThatThrownBy(() -> committer.commit(Collections.singletonList(savepoint)))
+                .isInstanceOf(SavepointTagException.class);
+        assertThat(fixture.tags()).containsExactly("savepoint-1");
+        restart(0);
+        committer.abort(1);
+        committer.filterAndCommit(Collections.singletonList(savepoint), true, false);
+
+        assertThat(fixture.tags()).isEmpty();
+        assertThat(fixture.ids()).containsExactly(1);
+    }
+
+    @Test
     @DisplayName("T6: each creation and each deletion gets a fresh callback, which is closed")
     void freshCallbacks() throws Exception {
         start();
