@@ -178,10 +178,22 @@ public final class CommitUserSnapshots {
 
     /** The newest snapshot of the table, of whatever user. */
     public SnapshotPosition head() {
-        for (long id = newestId(); id >= Snapshot.FIRST_SNAPSHOT_ID; id = newestId()) {
+        long id = newestId();
+        while (id >= Snapshot.FIRST_SNAPSHOT_ID) {
             Optional<Snapshot> newest = read(id);
             if (newest.isPresent()) {
                 return SnapshotPosition.of(newest.get());
+            }
+            if (id > earliestId()) {
+                // The table is being rolled back, or its hint runs ahead of its files.
+                id--;
+            } else {
+                // It has expired meanwhile: then there is a newer one.
+                long next = newestId();
+                if (next <= id) {
+                    break;
+                }
+                id = next;
             }
         }
         return SnapshotPosition.START;

@@ -12,15 +12,22 @@
 
 package org.apache.paimon.tag.testutils;
 
+import org.apache.paimon.AppendOnlyFileStore;
 import org.apache.paimon.Snapshot;
+import org.apache.paimon.append.AppendCompactTask;
 import org.apache.paimon.catalog.FileSystemCatalog;
 import org.apache.paimon.catalog.Identifier;
+import org.apache.paimon.data.BinaryRow;
 import org.apache.paimon.data.BinaryString;
 import org.apache.paimon.data.GenericRow;
 import org.apache.paimon.data.InternalRow;
+import org.apache.paimon.disk.IOManager;
 import org.apache.paimon.fs.Path;
 import org.apache.paimon.fs.local.LocalFileIO;
+import org.apache.paimon.io.DataFileMeta;
 import org.apache.paimon.manifest.ManifestCommittable;
+import org.apache.paimon.manifest.ManifestEntry;
+import org.apache.paimon.operation.BaseAppendFileStoreWrite;
 import org.apache.paimon.options.ExpireConfig;
 import org.apache.paimon.schema.Schema;
 import org.apache.paimon.table.FileStoreTable;
@@ -28,6 +35,7 @@ import org.apache.paimon.table.sink.CommitMessage;
 import org.apache.paimon.table.sink.StreamTableWrite;
 import org.apache.paimon.table.sink.TableCommitImpl;
 import org.apache.paimon.table.source.ReadBuilder;
+import org.apache.paimon.tag.CommitProperties;
 import org.apache.paimon.types.DataTypes;
 import org.apache.paimon.utils.CloseableIterator;
 import org.apache.paimon.utils.SnapshotManager;
@@ -37,6 +45,7 @@ import java.io.File;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -70,22 +79,48 @@ public final class AppendTableFixture {
      */
     public static AppendTableFixture create(File directory, Map<String, String> options)
             throws Exception {
+        return create(directory, options, Collections.emptyList());
+    }
+
+    /** The same, with a partition for each name, and so for each row. */
+    public static AppendTableFixture createPartitioned(File directory) throws Exception {
+        return create(directory, Collections.emptyMap(), Collections.singletonList("name"));
+    }
+
+    private static AppendTableFixture create(
+            File directory, Map<String, String> options, List<String> partitionKeys)
+            throws Exception {
         AppendTableFixture fixture =
                 new AppendTableFixture(
                         new CountingFileIO(LocalFileIO.create()), directory.toURI().toString());
         fixture.catalog.createDatabase(DATABASE, true);
-        fixture.catalog.createTable(
+        fixture.createTable(options, partitionKeys);
+        return fixture;
+    }
+
+    private void createTable(Map<String, String> options, List<String> partitionKeys)
+            throws Exception {
+        catalog.createTable(
                 Identifier.create(DATABASE, TABLE),
                 Schema.newBuilder()
                         .column("id", DataTypes.INT())
                         .column("name", DataTypes.STRING())
+                        .partitionKeys(partitionKeys)
                         .option("bucket", "-1")
                         .option("write-only", "true")
                         .option("file.format", "avro")
                         .options(options)
                         .build(),
                 false);
-        return fixture;
+    }
+
+    public void dropTable() throws Exception {
+        catalog.dropTable(Identifier.create(DATABASE, TABLE), false);
+    }
+
+    /** Creates the table again after it was dropped. */
+    public void createTableAgain() throws Exception {
+        createTable(Collections.emptyMap(), Collections.emptyList());
     }
 
     public String warehouse() {
@@ -130,12 +165,103 @@ public final class AppendTableFixture {
      * @return the table's newest snapshot, which is that of the commit
      */
     public Snapshot commit(String commitUser, long identifier, int... ids) throws Exception {
-        List<CommitMessage> messages = write(commitUser, identifier, ids);
+        return commit(
+                commitUser,
+                new ManifestCommittable(identifier, null, write(commitUser, identifier, ids)));
+    }
+
+    /** Commits rows as a committer of the given run does. */
+    public Snapshot commitAs(String commitUser, String runId, long identifier, int... ids)
+            throws Exception {
+        return commitAs(commitUser, runId, identifier, write(commitUser, identifier, ids));
+    }
+
+    /** Commits files that were written before. */
+    public Snapshot commitAs(
+            String commitUser, String runId, long identifier, List<CommitMessage> files)
+            throws Exception {
+        ManifestCommittable committable = new ManifestCommittable(identifier, null, files);
+        CommitProperties.stamp(committable, "job of " + runId, runId);
+        return commit(commitUser, committable);
+    }
+
+    private Snapshot commit(String commitUser, ManifestCommittable committable) throws Exception {
         try (TableCommitImpl commit = table().newCommit(commitUser)) {
             commit.ignoreEmptyCommit(false);
-            commit.commit(new ManifestCommittable(identifier, null, messages));
+            commit.commit(committable);
         }
         return snapshotManager().latestSnapshotFromFileSystem();
+    }
+
+    /** Rewrites all files of the table into one per partition, as a compaction job does. */
+    public Snapshot compact(String commitUser, long identifier) throws Exception {
+        AppendOnlyFileStore store = (AppendOnlyFileStore) table().store();
+        Map<BinaryRow, List<DataFileMeta>> files = new HashMap<>();
+        for (ManifestEntry entry : store.newScan().plan().files()) {
+            files.computeIfAbsent(entry.partition(), partition -> new ArrayList<>())
+                    .add(entry.file());
+        }
+        List<CommitMessage> messages = new ArrayList<>();
+        BaseAppendFileStoreWrite write = store.newWrite(commitUser);
+        write.withIOManager(IOManager.create(System.getProperty("java.io.tmpdir")));
+        for (Map.Entry<BinaryRow, List<DataFileMeta>> partition : files.entrySet()) {
+            messages.add(
+                    new AppendCompactTask(partition.getKey(), partition.getValue())
+                            .doCompact(table(), write));
+        }
+        write.close();
+        return commit(commitUser, new ManifestCommittable(identifier, null, messages));
+    }
+
+    /** Undoes what was committed after a tag by a snapshot of its own. */
+    public Snapshot rollbackToAsLatest(String tagName) throws Exception {
+        try (TableCommitImpl commit = table().newCommit("rollback-to-as-latest-of-this-test")) {
+            commit.rollbackToAsLatest(tagManager().getOrThrow(tagName));
+        }
+        return snapshotManager().latestSnapshotFromFileSystem();
+    }
+
+    /** Puts snapshots of another user on top of the newest one, without data. */
+    public void manySnapshots(String commitUser, int count) throws Exception {
+        SnapshotManager snapshots = snapshotManager();
+        Snapshot newest = snapshots.latestSnapshotFromFileSystem();
+        for (int i = 1; i <= count; i++) {
+            long id = newest.id() + i;
+            fileIO.writeFile(snapshots.snapshotPath(id), copy(newest, id, commitUser), false);
+        }
+        hint("LATEST", newest.id() + count);
+    }
+
+    private static String copy(Snapshot original, long id, String commitUser) {
+        return new Snapshot(
+                        id,
+                        original.schemaId(),
+                        original.baseManifestList(),
+                        original.baseManifestListSize(),
+                        original.deltaManifestList(),
+                        original.deltaManifestListSize(),
+                        null,
+                        null,
+                        null,
+                        commitUser,
+                        id,
+                        Snapshot.CommitKind.APPEND,
+                        original.timeMillis(),
+                        1,
+                        1,
+                        null,
+                        null,
+                        null,
+                        null,
+                        null,
+                        null)
+                .toJson();
+    }
+
+    /** Overwrites the hint for the newest or the oldest snapshot. */
+    public void hint(String name, long id) throws Exception {
+        fileIO.overwriteFileUtf8(
+                new Path(snapshotManager().snapshotDirectory(), name), String.valueOf(id));
     }
 
     // ------------------------------------------------------------------------

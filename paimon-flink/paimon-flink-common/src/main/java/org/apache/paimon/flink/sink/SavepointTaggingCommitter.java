@@ -173,10 +173,12 @@ public final class SavepointTaggingCommitter
     /** A1: the savepoint will never complete; a tag that it already has is deleted. */
     public void abort(long savepointId) {
         savepoints.remove(savepointId);
-        Optional<Snapshot> snapshot = tagged.remove(savepointId);
+        Optional<Snapshot> snapshot = tagged.snapshot(savepointId);
         if (tagger != null && snapshot.isPresent()) {
             tagger.deleteTag(savepointId, snapshot.get());
         }
+        // A8: not before it is deleted, or nobody would try again.
+        tagged.remove(savepointId);
     }
 
     /**
@@ -454,7 +456,8 @@ public final class SavepointTaggingCommitter
     }
 
     private void tag(long savepointId, Snapshot snapshot) {
+        tagged.begin(savepointId, snapshot);
         tagger.createTag(savepointId, snapshot);
-        tagged.add(savepointId, snapshot);
+        tagged.tagged(savepointId);
     }
 }

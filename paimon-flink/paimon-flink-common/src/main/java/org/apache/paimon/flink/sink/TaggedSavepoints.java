@@ -14,9 +14,11 @@ package org.apache.paimon.flink.sink;
 
 import org.apache.paimon.Snapshot;
 
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * The savepoints that this process has tagged, and the snapshots it has tagged for them.
@@ -29,21 +31,35 @@ public final class TaggedSavepoints {
     /** More than this forget the oldest. */
     private static final int MAX_REMEMBERED = 1_024;
 
+    /** The snapshots on which a tag was begun, also when its creation failed half way. */
     private final Map<Long, Snapshot> snapshots = new LinkedHashMap<>();
 
-    void add(long savepointId, Snapshot snapshot) {
-        snapshots.remove(savepointId);
+    private final Set<Long> tagged = new HashSet<>();
+
+    /** A tag is about to be created. Until {@link #tagged} it may be there, or half of it. */
+    void begin(long savepointId, Snapshot snapshot) {
+        remove(savepointId);
         snapshots.put(savepointId, snapshot);
         if (snapshots.size() > MAX_REMEMBERED) {
-            snapshots.remove(snapshots.keySet().iterator().next());
+            remove(snapshots.keySet().iterator().next());
         }
     }
 
-    boolean contains(long savepointId) {
-        return snapshots.containsKey(savepointId);
+    void tagged(long savepointId) {
+        tagged.add(savepointId);
     }
 
-    Optional<Snapshot> remove(long savepointId) {
-        return Optional.ofNullable(snapshots.remove(savepointId));
+    boolean contains(long savepointId) {
+        return tagged.contains(savepointId);
+    }
+
+    /** The snapshot on which there may be a tag; empty when there cannot be any. */
+    Optional<Snapshot> snapshot(long savepointId) {
+        return Optional.ofNullable(snapshots.get(savepointId));
+    }
+
+    void remove(long savepointId) {
+        snapshots.remove(savepointId);
+        tagged.remove(savepointId);
     }
 }

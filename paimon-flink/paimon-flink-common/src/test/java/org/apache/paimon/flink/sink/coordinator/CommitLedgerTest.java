@@ -12,6 +12,8 @@
 
 package org.apache.paimon.flink.sink.coordinator;
 
+import org.apache.paimon.flink.sink.testutils.CapturedLog;
+
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -19,7 +21,9 @@ import org.junit.jupiter.api.Test;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -31,7 +35,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  */
 class CommitLedgerTest {
 
-    private CommitLedger ledger = new CommitLedger(2);
+    private final Set<Long> aborted = new HashSet<>();
+    private CommitLedger ledger = ledger(2);
 
     /** What the job was restored from. */
     private long restored;
@@ -203,7 +208,7 @@ class CommitLedgerTest {
         @DisplayName("A1: an aborted savepoint keeps its files and loses its flag")
         void abortAfterTheReports() throws Exception {
             savepoint(1, "a", "b");
-            ledger.abort(1);
+            aborted.add(1L);
             checkpoint(2, "c", "d");
 
             assertThat(align(2)).containsExactly("1 [a, b]", "2 [c, d]");
@@ -214,7 +219,7 @@ class CommitLedgerTest {
         void reportsAfterTheAbort() throws Exception {
             ledger.triggered(1);
             report(0, Reports.of(1).files("a").savepoint());
-            ledger.abort(1);
+            aborted.add(1L);
             report(1, Reports.of(1).files("b").savepoint());
             checkpoint(2, "c", "d");
 
@@ -225,7 +230,7 @@ class CommitLedgerTest {
         @DisplayName("A2: reports that all come after the abort stay withdrawn")
         void allReportsAfterTheAbort() throws Exception {
             ledger.triggered(1);
-            ledger.abort(1);
+            aborted.add(1L);
             savepoint(1, "a", "b");
             checkpoint(2, "c", "d");
 
@@ -235,7 +240,7 @@ class CommitLedgerTest {
         @Test
         @DisplayName("A1: an abort that comes before the trigger is known withdraws as well")
         void abortBeforeTheTrigger() throws Exception {
-            ledger.abort(1);
+            aborted.add(1L);
             savepoint(1, "a", "b");
             checkpoint(2, "c", "d");
 
@@ -248,7 +253,7 @@ class CommitLedgerTest {
             savepoint(1, "a", "b");
             savepoint(2, "c", "d");
             savepoint(3, "e", "f");
-            ledger.abort(2);
+            aborted.add(2L);
             checkpoint(4, "g", "h");
 
             assertThat(align(4))
@@ -257,27 +262,28 @@ class CommitLedgerTest {
         }
 
         @Test
-        @DisplayName("A1: an aborted checkpoint that one writer never took hands out the other's")
+        @DisplayName(
+                "A1, A3: files of a checkpoint that one writer never took are committed with the next")
         void abortedCheckpointOfOneWriter() throws Exception {
             ledger.triggered(1);
             report(0, Reports.of(1).files("a"));
-            ledger.abort(1);
+            aborted.add(1L);
             checkpoint(2, "b", "c");
 
-            assertThat(align(2)).containsExactly("1 [a]", "2 [b, c]");
+            assertThat(align(2)).containsExactly("2 [a, b, c]");
         }
 
         @Test
         @DisplayName("A1: whoever handed a savepoint out knows that its tag may have to go")
         void knowsWhatWasHandedOut() throws Exception {
             savepoint(1, "a", "b");
-            assertThat(ledger.handedOutOrRestoring(1)).isFalse();
+            assertThat(ledger.alignedOrRestoring(1)).isFalse();
             checkpoint(2, "c", "d");
             align(2);
 
-            assertThat(ledger.handedOutOrRestoring(1)).isTrue();
-            assertThat(ledger.handedOutOrRestoring(2)).isTrue();
-            assertThat(ledger.handedOutOrRestoring(3)).isFalse();
+            assertThat(ledger.alignedOrRestoring(1)).isTrue();
+            assertThat(ledger.alignedOrRestoring(2)).isTrue();
+            assertThat(ledger.alignedOrRestoring(3)).isFalse();
             assertThat(ledger.lastAligned()).isEqualTo(2);
         }
 
@@ -287,7 +293,7 @@ class CommitLedgerTest {
             savepoint(1, "a", "b");
             checkpoint(2, "c", "d");
             align(2);
-            ledger.abort(1);
+            aborted.add(1L);
             savepoint(3, "e", "f");
 
             assertThat(align(3)).containsExactly("3 [e, f] savepoint");
@@ -311,7 +317,7 @@ class CommitLedgerTest {
             restart(1, 1, 1);
             checkpoint(3, 0, 1, "e", "d again");
 
-            assertThat(align(3)).containsExactly("2 [c]", "3 [e, d again]");
+            assertThat(align(3)).containsExactly("3 [c, e, d again]");
         }
 
         @Test
@@ -325,7 +331,7 @@ class CommitLedgerTest {
             report(0, Reports.of(2).files("c").savepoint());
             checkpoint(3, 0, 1, "e", "f");
 
-            assertThat(align(3)).containsExactly("2 [c]", "3 [e, f]");
+            assertThat(align(3)).containsExactly("3 [c, e, f]");
         }
 
         @Test
@@ -339,7 +345,7 @@ class CommitLedgerTest {
             // The new attempt is not asked for 2.
             checkpoint(3, 0, 1, "e", "f");
 
-            assertThat(align(3)).containsExactly("2 [c]", "3 [e, f]");
+            assertThat(align(3)).containsExactly("3 [c, e, f]");
         }
 
         @Test
@@ -353,7 +359,7 @@ class CommitLedgerTest {
             report(1, 1, Reports.of(2).files("d").savepoint());
             checkpoint(3, 0, 1, "e", "f");
 
-            assertThat(align(3)).containsExactly("2 [c, d]", "3 [e, f]");
+            assertThat(align(3)).containsExactly("3 [c, d, e, f]");
         }
 
         @Test
@@ -407,7 +413,7 @@ class CommitLedgerTest {
             ledger.triggered(3);
             report(1, Reports.of(3).files("d"));
 
-            assertThat(align(3)).containsExactly("2 [c]", "3 [d]");
+            assertThat(align(3)).containsExactly("3 [c, d]");
         }
 
         @Test
@@ -420,7 +426,7 @@ class CommitLedgerTest {
             report(0, 1, Reports.of(3).files("c again").savepoint());
             report(1, Reports.of(3).files("e").savepoint());
 
-            assertThat(align(3)).containsExactly("2 [d]", "3 [c again, e] savepoint");
+            assertThat(align(3)).containsExactly("3 [d, c again, e] savepoint");
         }
 
         @Test
@@ -474,7 +480,7 @@ class CommitLedgerTest {
             restart(1, 1, 1);
             checkpoint(4, 1, 1, "f", "d and e again");
 
-            assertThat(align(4)).containsExactly("2 []", "3 [c again]", "4 [f, d and e again]");
+            assertThat(align(4)).containsExactly("4 [c again, f, d and e again]");
         }
 
         @Test
@@ -484,7 +490,7 @@ class CommitLedgerTest {
             restart(1, 1, -1);
             checkpoint(2, 0, 1, "c", "b again");
 
-            assertThat(align(2)).containsExactly("1 [a]", "2 [c, b again]");
+            assertThat(align(2)).containsExactly("2 [a, c, b again]");
         }
 
         @Test
@@ -493,7 +499,7 @@ class CommitLedgerTest {
         void replayOfAnAbortedSavepoint() throws Exception {
             savepoint(1, "a", "b");
             checkpoint(2, "c", "d");
-            ledger.abort(1);
+            aborted.add(1L);
             ledger.reset(1, 2);
             ledger.replay(
                     1,
@@ -581,7 +587,7 @@ class CommitLedgerTest {
             replay(0, Reports.of(2).files("a").savepoint(), Reports.of(3));
             replay(1, Reports.of(3));
 
-            assertThat(recover()).containsExactly("2 [a]", "3 []");
+            assertThat(recover()).containsExactly("3 [a]");
         }
 
         @Test
@@ -595,13 +601,155 @@ class CommitLedgerTest {
         }
 
         @Test
-        @DisplayName("A4: without a report for the restored checkpoint no cut is complete")
+        @DisplayName(
+                "A4: without any report for the restored checkpoint all are stale, and dropped")
         void noReportForTheRestoredCheckpoint() throws Exception {
+            restoring(500);
+            replay(0, Reports.of(11).files("a").savepoint(), Reports.of(12).files("c"));
+            replay(1, Reports.of(11).files("b").savepoint());
+
+            try (CapturedLog log = CapturedLog.of(CommitLedger.class)) {
+                assertThat(recover()).isEmpty();
+                assertThat(log.messages())
+                        .singleElement()
+                        .asString()
+                        .startsWith("WARN")
+                        .contains("[11, 12]", "restored checkpoint 500");
+            }
+            assertThat(ledger.restoring()).isFalse();
+            checkpoint(501, "d", "e");
+            assertThat(align(501)).containsExactly("501 [d, e]");
+        }
+
+        @Test
+        @DisplayName("A4: nothing is dropped, and nothing warned of, when nothing was replayed")
+        void nothingReplayed() throws Exception {
             restoring(3);
-            replay(0, Reports.of(2).files("a"));
+            replay(0);
             replay(1);
 
-            assertThat(recover()).containsExactly("2 [a]");
+            try (CapturedLog log = CapturedLog.of(CommitLedger.class)) {
+                assertThat(recover()).isEmpty();
+                assertThat(log.messages()).isEmpty();
+            }
+        }
+
+        @Test
+        @DisplayName("A4: reports up to what is committed lose their files, and nothing else")
+        void reportsOfWhatIsCommitted() throws Exception {
+            restoring(4, 2);
+            EncodedReport committed =
+                    ledger.withoutCommittedFiles(
+                            Reports.of(2)
+                                    .files("a", "b")
+                                    .watermark(7)
+                                    .idle()
+                                    .savepoint()
+                                    .encoded());
+            EncodedReport pending =
+                    ledger.withoutCommittedFiles(Reports.of(3).files("c").encoded());
+
+            assertThat(committed.committableCount()).isZero();
+            assertThat(committed.serialized()).isEmpty();
+            assertThat(committed.checkpointId()).isEqualTo(2);
+            assertThat(committed.watermark()).isEqualTo(7);
+            assertThat(committed.idle()).isTrue();
+            assertThat(committed.savepoint()).isTrue();
+            assertThat(pending.committableCount()).isEqualTo(1);
+        }
+
+        @Test
+        @DisplayName("A4: what is committed makes no batch and no tag, but moves the watermark")
+        void committedCutsMakeNoBatch() throws Exception {
+            restoring(4, 2);
+            ledger.replay(
+                    0,
+                    0,
+                    4,
+                    Arrays.asList(
+                            committed(Reports.of(2).files("a").watermark(50).savepoint()),
+                            Reports.of(3).files("c").watermark(10).encoded(),
+                            Reports.of(4).watermark(11).encoded()));
+            ledger.replay(
+                    1,
+                    0,
+                    4,
+                    Arrays.asList(
+                            committed(Reports.of(2).files("b").watermark(40).savepoint()),
+                            Reports.of(3).files("d").watermark(12).encoded(),
+                            Reports.of(4).files("e").watermark(12).encoded()));
+
+            assertThat(recover()).containsExactly("3 [c, d] watermark 40", "4 [e] watermark 40");
+        }
+
+        @Test
+        @DisplayName("A4: outside a restore no report loses its files")
+        void filesOfARegionFailover() throws Exception {
+            restoring(4, 2);
+            replay(0);
+            replay(1);
+            recover();
+
+            assertThat(
+                            ledger.withoutCommittedFiles(Reports.of(2).files("a").encoded())
+                                    .committableCount())
+                    .isEqualTo(1);
+        }
+
+        /** As a replay comes out of the receiver. */
+        private EncodedReport committed(Reports report) {
+            return ledger.withoutCommittedFiles(report.encoded());
+        }
+
+        @Test
+        @DisplayName("R1: a vertex that is new in the restored job replays nothing, and starts")
+        void newVertex() throws Exception {
+            restoring(3);
+            ledger.replay(0, 0, -1, Collections.emptyList());
+            ledger.replay(1, 0, -1, Collections.emptyList());
+            assertThat(ledger.replaysComplete()).isTrue();
+            assertThat(recover()).isEmpty();
+
+            checkpoint(4, "a", "b");
+            assertThat(align(4)).containsExactly("4 [a, b]");
+        }
+
+        @Test
+        @DisplayName("R1: the same in a region failover before its first checkpoint, not after it")
+        void failoverOfANewVertex() throws Exception {
+            newVertexUpTo(3);
+            ledger.reset(0, 3);
+            ledger.replay(0, 1, -1, Collections.emptyList());
+            checkpoint(4, 1, 0, "a", "b");
+            assertThat(align(4)).containsExactly("4 [a, b]");
+            ledger.reset(0, 4);
+
+            assertThatThrownBy(() -> ledger.replay(0, 2, -1, Collections.emptyList()))
+                    .isInstanceOf(ReportProtocolException.class)
+                    .hasMessageContaining("expects checkpoint 4");
+        }
+
+        private void newVertexUpTo(long checkpointId) throws Exception {
+            restoring(checkpointId);
+            ledger.replay(0, 0, -1, Collections.emptyList());
+            ledger.replay(1, 0, -1, Collections.emptyList());
+            recover();
+        }
+
+        @Test
+        @DisplayName("R1: an attempt without a restored checkpoint that replays reports is refused")
+        void newVertexWithReports() {
+            restoring(3);
+
+            assertThatThrownBy(
+                            () ->
+                                    ledger.replay(
+                                            0,
+                                            0,
+                                            -1,
+                                            Collections.singletonList(Reports.of(3).encoded())))
+                    .isInstanceOf(ReportProtocolException.class)
+                    .hasMessageContaining("expects checkpoint 3");
         }
 
         @Test
@@ -623,12 +771,12 @@ class CommitLedgerTest {
             restart(1, 1, 1);
             checkpoint(3, 0, 1, "e", "d again");
             // Before 3 is committed the JobManager dies. Writer 0 still has its flagged report.
-            ledger = new CommitLedger(2);
+            ledger = ledger(2);
             restoring(3);
             replay(0, Reports.of(2).files("c").savepoint(), Reports.of(3).files("e"));
             replay(1, Reports.of(3).files("d again"));
 
-            assertThat(recover()).containsExactly("2 [c]", "3 [e, d again]");
+            assertThat(recover()).containsExactly("3 [c, e, d again]");
         }
 
         @Test
@@ -666,7 +814,7 @@ class CommitLedgerTest {
         @Test
         @DisplayName("A6: replays of two old writers spread over four new ones, two of them empty")
         void scaleUp() throws Exception {
-            ledger = new CommitLedger(4);
+            ledger = ledger(4);
             restoring(3);
             replay(0, Reports.of(2).files("a").savepoint());
             replay(1, Reports.of(3).files("c"));
@@ -687,13 +835,14 @@ class CommitLedgerTest {
                     Reports.of(3).files("b").watermark(110));
             replay(1, Reports.of(3).files("c").watermark(20));
 
-            assertThat(recover()).containsExactly("2 [a]", "3 [b, c] watermark 20");
+            assertThat(recover()).containsExactly("3 [a, b, c] watermark 20");
         }
 
         @Test
-        @DisplayName("A1: what was aborted in an earlier life stays withdrawn in the replay")
+        @DisplayName(
+                "A1: what an earlier coordinator was told to abort stays withdrawn in the replay")
         void abortedInAnEarlierLife() throws Exception {
-            ledger.abort(2);
+            aborted.add(2L);
             restoring(3);
             replay(0, Reports.of(2).files("a").savepoint(), Reports.of(3));
             replay(1, Reports.of(2).files("b").savepoint(), Reports.of(3));
@@ -778,7 +927,7 @@ class CommitLedgerTest {
         void finishedWriterMayReport() throws Exception {
             reportEndOfInput(0, Reports.of(1).files("last"));
             report(1, Reports.of(1).files("b"));
-            ledger.abort(1);
+            aborted.add(1L);
             reportEndOfInput(0, Reports.of(2).savepoint());
             report(1, Reports.of(2).files("c").savepoint());
 
@@ -885,7 +1034,7 @@ class CommitLedgerTest {
                     .isInstanceOf(ReportProtocolException.class)
                     .hasMessageContaining("subtask 0");
             reportEndOfInput(0, 1, Reports.of(3).files("last again"));
-            assertThat(align(3)).containsExactly("2 [c]", "3 [last again, d]");
+            assertThat(align(3)).containsExactly("3 [c, last again, d]");
         }
 
         @Test
@@ -1035,11 +1184,11 @@ class CommitLedgerTest {
             report(1, Reports.of(1).watermark(11));
             align(1);
             report(0, Reports.of(2).watermark(50));
-            ledger.abort(2);
+            aborted.add(2L);
             report(0, Reports.of(3).watermark(60));
             report(1, Reports.of(3).watermark(55));
 
-            assertThat(align(3)).containsExactly("2 [] watermark 11", "3 [] watermark 55");
+            assertThat(align(3)).containsExactly("3 [] watermark 55");
         }
 
         @Test
@@ -1112,9 +1261,17 @@ class CommitLedgerTest {
         ledger.replay(subtask, 0, restored, encoded);
     }
 
+    private CommitLedger ledger(int parallelism) {
+        return new CommitLedger(parallelism, aborted::contains);
+    }
+
     private void restoring(long checkpointId) {
+        restoring(checkpointId, -1);
+    }
+
+    private void restoring(long checkpointId, long committedUpTo) {
         restored = checkpointId;
-        ledger.restoring(checkpointId);
+        ledger.restoring(checkpointId, committedUpTo);
     }
 
     private List<String> align(long checkpointId) throws Exception {

@@ -17,11 +17,14 @@ import org.apache.paimon.flink.sink.state.CoordinatorState;
 import org.apache.paimon.flink.sink.state.CoordinatorStateSerializer;
 import org.apache.paimon.flink.sink.state.MemoryBackendStateStore;
 import org.apache.paimon.fs.Path;
+import org.apache.paimon.tag.CommitProgress;
+import org.apache.paimon.tag.OwnSnapshot;
+import org.apache.paimon.tag.SnapshotPosition;
 import org.apache.paimon.utils.SteppedEventLoop;
 import org.apache.paimon.utils.ThreadEventLoop;
 
 import org.apache.flink.api.common.state.ListStateDescriptor;
-import org.apache.flink.api.common.typeutils.base.LongSerializer;
+import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerializer;
 import org.apache.flink.core.io.SimpleVersionedSerialization;
 import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
@@ -39,7 +42,6 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -60,6 +62,7 @@ class CommittingWriteOperatorCoordinatorTest {
 
     private CoordinatorFixture fixture;
     private SteppedEventLoop loop;
+    private JobMasterMemory memory;
     private CommittingWriteOperatorCoordinator coordinator;
     private CoordinatorFixture.Writer writer0;
     private CoordinatorFixture.Writer writer1;
@@ -70,16 +73,17 @@ class CommittingWriteOperatorCoordinatorTest {
     }
 
     private void create() throws Exception {
-        create(Collections.emptyList());
+        create(fixture.memory());
     }
 
-    private void create(Collection<Long> aborted) throws Exception {
+    private void create(JobMasterMemory memoryOfTheJobMaster) throws Exception {
+        memory = memoryOfTheJobMaster;
         coordinator =
                 fixture.coordinator(
                         fixture.context,
                         Duration.ofSeconds(1),
                         onFailure -> loop = new SteppedEventLoop(onFailure),
-                        aborted);
+                        memory);
     }
 
     /** A fresh job whose writers run. */
@@ -97,6 +101,12 @@ class CommittingWriteOperatorCoordinatorTest {
         loop.runAll();
         assertThat(result).isCompleted();
         return result.get();
+    }
+
+    /** As {@link CoordinatorSuccession} does it. */
+    private void abort(long id) {
+        memory.aborted().add(id);
+        coordinator.notifyCheckpointAborted(id);
     }
 
     private void complete(long id) {
@@ -153,7 +163,7 @@ class CommittingWriteOperatorCoordinatorTest {
         start();
         checkpoint(1);
         writer0.report(fixture.savepoint(1, 1));
-        coordinator.notifyCheckpointAborted(1);
+        abort(1);
         writer1.report(fixture.savepoint(1, 2));
         checkpoint(2);
         writer0.report(fixture.report(2, 3));
@@ -184,7 +194,7 @@ class CommittingWriteOperatorCoordinatorTest {
     }
 
     @Test
-    @DisplayName("A3: a savepoint newer than a writer's reset is never tagged, its rows stay")
+    @DisplayName("A3: a savepoint newer than a reset makes no snapshot and no tag, its rows stay")
     void regionFailover() throws Exception {
         start();
         checkpoint(1);
@@ -204,7 +214,7 @@ class CommittingWriteOperatorCoordinatorTest {
         complete(3);
 
         assertThat(fixture.table.ids()).containsExactly(1, 2, 3, 4, 5);
-        assertThat(fixture.identifiers()).containsExactly(1L, 2L, 3L);
+        assertThat(fixture.identifiers()).containsExactly(1L, 3L);
         assertThat(fixture.table.tags()).isEmpty();
         assertThat(fixture.context.isJobFailed()).isFalse();
     }
@@ -329,7 +339,8 @@ class CommittingWriteOperatorCoordinatorTest {
     @Test
     @DisplayName("A1: what an earlier life was told to withdraw stays untagged after the restore")
     void abortsOfEarlierLives() throws Exception {
-        create(Collections.singletonList(2L));
+        create(fixture.memory());
+        memory.aborted().add(2);
         coordinator.resetToCheckpoint(3, stateOf(fixture));
         coordinator.start();
         fixture.writer(coordinator, 0, 0, 3, fixture.savepoint(2, 1), fixture.report(3));
@@ -345,7 +356,7 @@ class CommittingWriteOperatorCoordinatorTest {
     void abortWhileRestoring() throws Exception {
         restoring(3, stateOf(fixture));
         fixture.writer(coordinator, 0, 0, 3, fixture.savepoint(2, 1), fixture.report(3));
-        coordinator.notifyCheckpointAborted(2);
+        abort(2);
         fixture.writer(coordinator, 1, 0, 3, fixture.savepoint(2, 2), fixture.report(3));
         loop.runAll();
 
@@ -373,7 +384,7 @@ class CommittingWriteOperatorCoordinatorTest {
         loop.runAll();
     }
 
-    /** State as a coordinator of a fresh job writes it. */
+    /** State of checkpoint 3 as a coordinator of a fresh job writes it. */
     private byte[] stateOf(CoordinatorFixture of) throws Exception {
         SteppedEventLoop[] otherLoop = new SteppedEventLoop[1];
         CommittingWriteOperatorCoordinator other =
@@ -381,10 +392,10 @@ class CommittingWriteOperatorCoordinatorTest {
                         of.context,
                         Duration.ofSeconds(1),
                         onFailure -> otherLoop[0] = new SteppedEventLoop(onFailure),
-                        Collections.emptyList());
+                        of.memory());
         other.start();
         CompletableFuture<byte[]> state = new CompletableFuture<>();
-        other.checkpointCoordinator(1, state);
+        other.checkpointCoordinator(3, state);
         otherLoop[0].runAll();
         other.close();
         return state.get();
@@ -421,33 +432,68 @@ class CommittingWriteOperatorCoordinatorTest {
     // ------------------------------------------------------------------------
 
     @Test
-    @DisplayName("S3: the state is written as the base release writes it")
+    @DisplayName("S3: but for a state of its own name it is written as the base release writes it")
     void writesStockState(@TempDir File other) throws Exception {
         fixture = new CoordinatorFixture(other, false);
         restoring(3, GoldenBytes.read("coordinator-state-empty"));
         fixture.writer(coordinator, 0, 0, 3);
         fixture.writer(coordinator, 1, 0, 3);
+        CoordinatorState written = read(checkpoint(4));
 
-        assertThat(checkpoint(4)).isEqualTo(GoldenBytes.read("coordinator-state-empty"));
+        assertThat(written.getCommitterStates().keySet())
+                .containsExactly("savepoint_commit_progress_state");
+        assertThat(
+                        SimpleVersionedSerialization.writeVersionAndSerialize(
+                                new CoordinatorStateSerializer(),
+                                new CoordinatorState(
+                                        written.getCommitUser(), Collections.emptyMap())))
+                .isEqualTo(GoldenBytes.read("coordinator-state-empty"));
     }
 
     @Test
-    @DisplayName("T10: the state holds the committer's, with the newest snapshot as the anchor")
+    @DisplayName("anchor: the state names its checkpoint, its run and the newest snapshot")
     void stateHoldsTheAnchor() throws Exception {
         start();
         fixture.table.commit("another-job", 1, 100);
-        CoordinatorState state =
-                SimpleVersionedSerialization.readVersionAndDeSerialize(
-                        new CoordinatorStateSerializer(), checkpoint(1));
+        CommitProgress progress = progress(checkpoint(1));
 
-        assertThat(
-                        new MemoryBackendStateStore(state.getCommitterStates())
-                                .getListState(
-                                        new ListStateDescriptor<>(
-                                                "savepoint_tag_anchor_state",
-                                                LongSerializer.INSTANCE))
-                                .get())
-                .containsExactly(1L);
+        assertThat(progress.checkpointId()).isEqualTo(1);
+        assertThat(progress.committedUpTo()).isEqualTo(-1);
+        assertThat(progress.anchor())
+                .isEqualTo(SnapshotPosition.of(fixture.table.snapshots().get(0)));
+        assertThat(progress.newestOwn()).isNull();
+    }
+
+    @Test
+    @DisplayName("A4: the state knows up to where everything is committed and tagged")
+    void stateKnowsWhatIsCommitted() throws Exception {
+        start();
+        checkpoint(1);
+        writer0.report(fixture.report(1, 1));
+        writer1.report(fixture.report(1));
+        complete(1);
+        CommitProgress progress = progress(checkpoint(2));
+
+        assertThat(progress.committedUpTo()).isEqualTo(1);
+        assertThat(progress.newestOwn())
+                .isEqualTo(OwnSnapshot.of(fixture.table.snapshots().get(0)));
+    }
+
+    private static CoordinatorState read(byte[] state) throws Exception {
+        return SimpleVersionedSerialization.readVersionAndDeSerialize(
+                new CoordinatorStateSerializer(), state);
+    }
+
+    private static CommitProgress progress(byte[] state) throws Exception {
+        return CommitProgress.fromBytes(
+                new MemoryBackendStateStore(read(state).getCommitterStates())
+                        .getListState(
+                                new ListStateDescriptor<>(
+                                        "savepoint_commit_progress_state",
+                                        BytePrimitiveArraySerializer.INSTANCE))
+                        .get()
+                        .iterator()
+                        .next());
     }
 
     @Test
@@ -585,7 +631,7 @@ class CommittingWriteOperatorCoordinatorTest {
                                             "committer", getClass().getClassLoader(), onFailure));
                             return thread.get();
                         },
-                        Collections.emptyList());
+                        fixture.memory());
         coordinator.start();
         fixture.writer(coordinator, 0, 0, -1).report(fixture.report(1, 1));
         fixture.writer(coordinator, 1, 0, -1).report(fixture.report(1, 2));

@@ -13,6 +13,7 @@
 package org.apache.paimon.flink.sink.coordinator;
 
 import org.apache.paimon.Snapshot;
+import org.apache.paimon.flink.sink.CommitRun;
 import org.apache.paimon.flink.sink.StoreCommitter;
 import org.apache.paimon.flink.sink.testutils.HookedCommitter;
 import org.apache.paimon.table.FileStoreTable;
@@ -29,7 +30,6 @@ import java.io.File;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -57,6 +57,11 @@ final class CoordinatorFixture {
         context = newContext();
     }
 
+    /** The memory of a new JobMaster. */
+    JobMasterMemory memory() throws Exception {
+        return new JobMasterMemory(table.table().location().toString());
+    }
+
     static MockOperatorCoordinatorContext newContext() {
         return new MockOperatorCoordinatorContext(
                 new OperatorID(), PARALLELISM, CoordinatorFixture.class.getClassLoader());
@@ -66,7 +71,22 @@ final class CoordinatorFixture {
             OperatorCoordinator.Context coordinatorContext,
             Duration closeDeadline,
             Function<EventLoop.FailureHandler, EventLoop> loopFactory,
-            Collection<Long> aborted)
+            JobMasterMemory memory)
+            throws Exception {
+        return coordinator(
+                coordinatorContext,
+                closeDeadline,
+                loopFactory,
+                CommitRun.begin(coordinatorContext.getJobID().toHexString()),
+                memory);
+    }
+
+    CommittingWriteOperatorCoordinator coordinator(
+            OperatorCoordinator.Context coordinatorContext,
+            Duration closeDeadline,
+            Function<EventLoop.FailureHandler, EventLoop> loopFactory,
+            CommitRun run,
+            JobMasterMemory memory)
             throws Exception {
         FileStoreTable fileStoreTable = table.table();
         return new CommittingWriteOperatorCoordinator(
@@ -85,7 +105,8 @@ final class CoordinatorFixture {
                 USER,
                 closeDeadline,
                 loopFactory,
-                aborted);
+                run,
+                memory);
     }
 
     /** A report with rows that are really written. */

@@ -12,8 +12,8 @@
 
 package org.apache.paimon.flink.sink.coordinator;
 
+import org.apache.paimon.flink.sink.CommitRun;
 import org.apache.paimon.flink.sink.testutils.CapturedLog;
-import org.apache.paimon.utils.SteppedEventLoop;
 import org.apache.paimon.utils.ThreadEventLoop;
 
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
@@ -31,9 +31,6 @@ import java.io.File;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collection;
-import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -56,9 +53,13 @@ class CoordinatorSuccessionTest {
     private final CountDownLatch released = new CountDownLatch(1);
     private CoordinatorFixture fixture;
 
+    /** The memory of the JobMaster in which the next coordinator starts. */
+    private JobMasterMemory jobMaster;
+
     @BeforeEach
     void begin() throws Exception {
         fixture = new CoordinatorFixture(directory);
+        jobMaster = fixture.memory();
     }
 
     @AfterEach
@@ -74,9 +75,11 @@ class CoordinatorSuccessionTest {
 
     private CoordinatorSuccession succession(
             MockOperatorCoordinatorContext context, Duration closeDeadline) {
+        CommitRun run = CommitRun.begin(context.getJobID().toHexString());
+        JobMasterMemory memoryOfNow = jobMaster;
         CoordinatorSuccession succession =
                 new CoordinatorSuccession(
-                        aborted -> {
+                        memory -> {
                             try {
                                 return fixture.coordinator(
                                         context,
@@ -90,11 +93,13 @@ class CoordinatorSuccessionTest {
                                             loops.add(loop);
                                             return loop;
                                         },
-                                        aborted);
+                                        run,
+                                        memory);
                             } catch (Exception e) {
                                 throw new AssertionError(e);
                             }
                         },
+                        () -> memoryOfNow,
                         CoordinatorSuccession::onThreadOfItsOwn);
         successions.add(succession);
         return succession;
@@ -221,6 +226,7 @@ class CoordinatorSuccessionTest {
         assertThat(hanging.await(PATIENCE.getSeconds(), TimeUnit.SECONDS)).isTrue();
         first.close(); // returns although the commit hangs
 
+        jobMaster = fixture.memory();
         CoordinatorSuccession second = succession(CoordinatorFixture.newContext());
         try (CapturedLog log = CapturedLog.of(CommitUserLease.class)) {
             second.resetToCheckpoint(1, state);
@@ -335,6 +341,7 @@ class CoordinatorSuccessionTest {
         first.close();
         await("the first thread is dead", () -> loops.get(0).terminated());
 
+        jobMaster = fixture.memory();
         CoordinatorSuccession second = succession(CoordinatorFixture.newContext());
         second.resetToCheckpoint(1, state);
         second.start();
@@ -412,31 +419,5 @@ class CoordinatorSuccessionTest {
         awaitCommit(coordinator, 2);
         assertThat(fixture.table.tags()).isEmpty();
         assertThat(fixture.table.ids()).containsExactly(1, 2, 3);
-    }
-
-    @Test
-    @DisplayName("A1: the oldest aborts are forgotten, the newest are kept")
-    void remembersTheNewestAborts() {
-        List<Collection<Long>> handedOver = new ArrayList<>();
-        CoordinatorSuccession coordinator =
-                new CoordinatorSuccession(
-                        aborted -> {
-                            handedOver.add(aborted);
-                            try {
-                                return fixture.coordinator(
-                                        fixture.context, PATIENCE, SteppedEventLoop::new, aborted);
-                            } catch (Exception e) {
-                                throw new AssertionError(e);
-                            }
-                        },
-                        CoordinatorSuccession::onThreadOfItsOwn);
-        coordinator.start();
-        for (long id = 1; id <= 3_000; id++) {
-            coordinator.notifyCheckpointAborted(id);
-        }
-        coordinator.resetToCheckpoint(3_000, null);
-
-        assertThat(handedOver.get(0)).isEqualTo(Collections.emptyList());
-        assertThat(handedOver.get(1)).hasSize(1_024).containsAll(Arrays.asList(1_977L, 3_000L));
     }
 }

@@ -54,7 +54,8 @@ class ReportFuzzTest {
     void reportsAreRefusedByName() throws Exception {
         fuzz(
                 (version, payload) -> {
-                    ReportReceiver receiver = new ReportReceiver(1, new CommitLedger(1));
+                    ReportReceiver receiver =
+                            new ReportReceiver(1, new CommitLedger(1, checkpoint -> false));
                     receiver.receive(0, 3, RestoredCommittableEvent.endOfReplay(0, -1));
                     receiveNamed(
                             receiver, new CommittableEvent(1, 42, false, version, true, payload));
@@ -66,8 +67,8 @@ class ReportFuzzTest {
     void replaysAreRefusedByName() throws Exception {
         fuzz(
                 (version, payload) -> {
-                    CommitLedger ledger = new CommitLedger(1);
-                    ledger.restoring(42);
+                    CommitLedger ledger = new CommitLedger(1, checkpoint -> false);
+                    ledger.restoring(42, -1);
                     ReportReceiver receiver = new ReportReceiver(1, ledger);
                     receiveNamed(
                             receiver, RestoredCommittableEvent.part(0, 42, version, true, payload));

@@ -45,7 +45,7 @@ class ReportsOnTheirWayTest {
     }
 
     private void begin(int parallelism) {
-        ledger = new CommitLedger(parallelism);
+        ledger = new CommitLedger(parallelism, checkpoint -> false);
         receiver = new ReportReceiver(parallelism, ledger);
         wire = new Wire();
     }
@@ -303,7 +303,7 @@ class ReportsOnTheirWayTest {
             }
             reports.add(report.encoded());
         }
-        ledger.restoring(20);
+        ledger.restoring(20, -1);
         WriterEventSender writer = new WriterEventSender(wire, SMALL_PART);
         writer.replay(20, reports);
         assertThat(wire.events)
@@ -394,7 +394,7 @@ class ReportsOnTheirWayTest {
     @DisplayName("W2: a replay that ends within a report, goes on after its end, or is overtaken")
     void refusesBrokenReplays() throws Exception {
         byte[] part = {1};
-        ledger.restoring(4);
+        ledger.restoring(4, -1);
         receiver.receive(0, 0, RestoredCommittableEvent.part(0, 4, 3, false, part));
         assertThatThrownBy(() -> receiver.receive(0, 0, RestoredCommittableEvent.endOfReplay(1, 4)))
                 .isInstanceOf(ReportProtocolException.class)
@@ -410,7 +410,7 @@ class ReportsOnTheirWayTest {
                 .hasMessageContaining("has ended before");
 
         begin();
-        ledger.restoring(4);
+        ledger.restoring(4, -1);
         receiver.receive(
                 0,
                 0,

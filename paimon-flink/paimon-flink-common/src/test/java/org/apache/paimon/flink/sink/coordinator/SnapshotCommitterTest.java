@@ -13,19 +13,23 @@
 package org.apache.paimon.flink.sink.coordinator;
 
 import org.apache.paimon.Snapshot;
+import org.apache.paimon.flink.sink.CommitRun;
 import org.apache.paimon.flink.sink.Committer;
-import org.apache.paimon.flink.sink.SavepointTaggingCommitter;
 import org.apache.paimon.flink.sink.StoreCommitter;
 import org.apache.paimon.flink.sink.state.MemoryBackendStateStore;
 import org.apache.paimon.flink.sink.testutils.CapturedLog;
 import org.apache.paimon.flink.sink.testutils.HookedCommitter;
-import org.apache.paimon.manifest.ManifestCommittable;
 import org.apache.paimon.table.FileStoreTable;
-import org.apache.paimon.table.sink.TableCommitImpl;
+import org.apache.paimon.table.sink.CommitMessage;
+import org.apache.paimon.tag.CommitProgress;
+import org.apache.paimon.tag.OwnSnapshot;
 import org.apache.paimon.tag.SavepointTagException;
+import org.apache.paimon.tag.SnapshotPosition;
 import org.apache.paimon.tag.testutils.AppendTableFixture;
 import org.apache.paimon.tag.testutils.CountingFileIO;
 
+import org.apache.flink.api.common.state.ListStateDescriptor;
+import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerializer;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 
 import org.junit.jupiter.api.AfterEach;
@@ -47,6 +51,7 @@ import java.util.stream.Collectors;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.entry;
 
 /** What the coordinator does to a real table, with failures right before and after a commit. */
 class SnapshotCommitterTest {
@@ -61,26 +66,47 @@ class SnapshotCommitterTest {
     private MemoryBackendStateStore stateStore = new MemoryBackendStateStore();
     private AppendTableFixture fixture;
     private SnapshotCommitter committer;
+    private CommitRun run = CommitRun.begin("job-1");
+    private JobMasterMemory memory;
     private boolean cancelled;
+
+    /** What the last checkpoint holds of the committer; null before the first. */
+    private Map<String, byte[]> checkpoint;
 
     /** A job that starts. */
     private void start() throws Exception {
         options.putIfAbsent("sink.savepoint.auto-tag", "true");
         fixture = AppendTableFixture.create(directory, options);
-        open(false);
-        committer.startAfresh();
+        memory = new JobMasterMemory("the table");
+        open(-1);
     }
 
-    /** A job that is restored from what {@link #checkpoint} has kept. */
-    private void restart() throws Exception {
+    /** Takes a checkpoint, before which everything up to an identifier was committed. */
+    private void takeCheckpoint(long checkpointId, long committedUpTo) throws Exception {
+        committer.snapshotState(checkpointId, committedUpTo);
+        checkpoint = stateStore.getSerializedStates();
+    }
+
+    /** A failover within one JobMaster, from the last checkpoint. */
+    private void restart(long checkpointId) throws Exception {
         hooks.clear();
         fixture.fileIO().clearHook();
         committer.close();
-        stateStore = new MemoryBackendStateStore(stateStore.getSerializedStates());
-        open(true);
+        stateStore =
+                checkpoint == null
+                        ? new MemoryBackendStateStore()
+                        : new MemoryBackendStateStore(checkpoint);
+        open(checkpointId);
     }
 
-    private void open(boolean restored) throws Exception {
+    /** A restore in a new JobMaster, from the last checkpoint. */
+    private void restore(long checkpointId) throws Exception {
+        run = CommitRun.begin("job-2");
+        memory = new JobMasterMemory("the table");
+        restart(checkpointId);
+    }
+
+    private void open(long restoredCheckpointId) throws Exception {
         FileStoreTable table = fixture.table();
         committer =
                 new TableCommitterOpener(
@@ -98,11 +124,15 @@ class SnapshotCommitterTest {
                                         USER,
                                         new UnregisteredMetricsGroup(),
                                         true,
-                                        restored,
+                                        restoredCheckpointId >= 0,
                                         stateStore,
                                         1,
                                         0),
+                                run,
+                                memory,
+                                restoredCheckpointId,
                                 () -> cancelled);
+        committer.start(restoredCheckpointId);
     }
 
     @AfterEach
@@ -157,16 +187,18 @@ class SnapshotCommitterTest {
     }
 
     @Test
-    @DisplayName("A3: the snapshot of a complete savepoint says so, no other one does")
+    @DisplayName("L1: the snapshot of a complete savepoint names it, each one names job and run")
     void marksCompleteCuts() throws Exception {
         start();
         committer.commit(2, Arrays.asList(savepoint(1, 1), checkpoint(2, 3)));
 
         assertThat(fixture.snapshots().get(0).properties())
-                .containsEntry(SavepointTaggingCommitter.SAVEPOINT_PROPERTY, "true");
-        Map<String, String> others = fixture.snapshots().get(1).properties();
-        assertThat(others == null ? Collections.emptyMap() : others)
-                .doesNotContainKey(SavepointTaggingCommitter.SAVEPOINT_PROPERTY);
+                .containsOnly(
+                        entry("flink.job-id", "job-1"),
+                        entry("flink.run-id", run.runId()),
+                        entry("flink.checkpoint-id", "1"));
+        assertThat(fixture.snapshots().get(1).properties())
+                .containsOnly(entry("flink.job-id", "job-1"), entry("flink.run-id", run.runId()));
     }
 
     @Test
@@ -176,7 +208,6 @@ class SnapshotCommitterTest {
         Snapshot foreign = fixture.commit(OTHER, 1, 100);
         fixture.tagManager()
                 .createTag(foreign, "savepoint-1", null, Collections.emptyList(), false);
-        committer.startAfresh();
         committer.commit(2, Arrays.asList(savepoint(1, 1), checkpoint(2, 2)));
         committer.abort(1);
 
@@ -219,11 +250,9 @@ class SnapshotCommitterTest {
         fixture.fileIO().reset();
         committer.commit(2, Arrays.asList(savepoint(1, 1), checkpoint(2, 2)));
         committer.abort(1);
-        committer.snapshotState();
+        committer.snapshotState(3, 2);
 
         assertThat(fixture.fileIO().log()).contains("/snapshot/").doesNotContain("/tag");
-        assertThat(fixture.snapshots())
-                .allMatch(s -> s.properties() == null || s.properties().isEmpty());
     }
 
     @Test
@@ -312,55 +341,75 @@ class SnapshotCommitterTest {
     // ------------------------------------------------------------------------
 
     @Test
-    @DisplayName("A7: what another hand has committed meanwhile is skipped with a warning")
-    void committedByAnotherHand() throws Exception {
+    @DisplayName("A7: after a foreign commit nothing is committed any more, and nothing is skipped")
+    void foreignCommit() throws Exception {
         start();
         committer.commit(1, Collections.singletonList(checkpoint(1, 1)));
         List<CommitBatch> frozen = Arrays.asList(savepoint(2, 2), checkpoint(3, 3));
-        // Its successor commits the same while this one is frozen.
-        fixture.commit(USER, 2, 2);
-        fixture.commit(USER, 3, 3);
+        fixture.commitAs(USER, "another run", 2, 20);
 
-        try (CapturedLog log = CapturedLog.of(SnapshotCommitter.class)) {
-            committer.commit(3, frozen);
-            assertThat(log.messages())
-                    .filteredOn(message -> message.startsWith("WARN"))
-                    .hasSize(2)
-                    .allMatch(message -> message.contains("identifier 3 meanwhile"));
-        }
-
-        assertThat(identifiers()).containsExactly(1L, 2L, 3L);
-        assertThat(fixture.ids()).containsExactly(1, 2, 3);
+        assertThatThrownBy(() -> committer.commit(3, frozen))
+                .isInstanceOf(ForeignCommitException.class)
+                .hasMessageContaining("Snapshot 2")
+                .hasMessageContaining("another run")
+                .hasMessageContaining(run.runId());
+        assertThat(identifiers()).containsExactly(1L, 2L);
+        assertThat(fixture.ids()).containsExactly(1, 20);
         assertThat(fixture.tags()).isEmpty();
     }
 
     @Test
-    @DisplayName("T3, A7: a savepoint that another hand committed is tagged before the next commit")
-    void savepointCommittedByAnotherHand() throws Exception {
+    @DisplayName("A7: a foreign commit in the middle of a batch stops the rest of it")
+    void foreignCommitWithinABatch() throws Exception {
         start();
-        committer.commit(1, Collections.singletonList(checkpoint(1, 1)));
-        List<CommitBatch> frozen = Arrays.asList(savepoint(2, 2), checkpoint(3, 3));
-        ManifestCommittable byAnother = new ManifestCommittable(2, null, fixture.write(USER, 2, 2));
-        byAnother.addProperty(SavepointTaggingCommitter.SAVEPOINT_PROPERTY, "true");
-        try (TableCommitImpl commit = fixture.table().newCommit(USER)) {
-            commit.commit(byAnother);
-        }
-        hooks.before(identifier -> assertThat(fixture.tags()).containsExactly("savepoint-2"));
+        hooks.after(identifier -> fixture.commitAs(USER, "another run", 1, 20));
 
-        committer.commit(3, frozen);
-
-        assertThat(identifiers()).containsExactly(1L, 2L, 3L);
-        assertThat(fixture.idsAtTag("savepoint-2")).containsExactly(1, 2);
+        assertThatThrownBy(
+                        () ->
+                                committer.commit(
+                                        2, Arrays.asList(checkpoint(1, 1), checkpoint(2, 2))))
+                .isInstanceOf(ForeignCommitException.class);
+        assertThat(fixture.ids()).containsExactly(1, 20);
     }
 
     @Test
-    @DisplayName("A7: an older identifier of the same user hinders nothing")
-    void olderCommitsDoNotHinder() throws Exception {
+    @DisplayName("A7: a foreign commit is noticed by a checkpoint, too, and by the recovery")
+    void foreignCommitAtACheckpoint() throws Exception {
         start();
-        fixture.commit(USER, 1, 1);
-        committer.commit(2, Collections.singletonList(checkpoint(2, 2)));
+        takeCheckpoint(1, -1);
+        List<CommitBatch> replayed = Collections.singletonList(checkpoint(1, 1));
+        fixture.commitAs(USER, "another run", 1, 20);
+        assertThatThrownBy(() -> committer.snapshotState(2, -1))
+                .isInstanceOf(ForeignCommitException.class);
 
-        assertThat(identifiers()).containsExactly(1L, 2L);
+        restore(1); // history for a new JobMaster
+        fixture.commitAs(USER, "another run", 2, 21);
+        assertThatThrownBy(() -> committer.recover(1, replayed))
+                .isInstanceOf(ForeignCommitException.class);
+        assertThat(fixture.ids()).containsExactly(20, 21);
+    }
+
+    @Test
+    @DisplayName(
+            "A7, fault 14: reports are decoded before the look, which comes right before the commit")
+    void decodesBeforeTheLook() throws Exception {
+        start();
+        CommitBatch.Entry undecodable = undecodable(7);
+        fixture.commitAs(USER, "another run", 7, 20);
+        fixture.fileIO().reset();
+
+        // Both would fail: what comes first is seen.
+        assertThatThrownBy(
+                        () ->
+                                committer.commit(
+                                        7, Collections.singletonList(batchOf(7, undecodable))))
+                .isInstanceOf(ReportProtocolException.class);
+        assertThat(fixture.fileIO().log()).isEmpty();
+        assertThatThrownBy(
+                        () ->
+                                committer.recover(
+                                        7, Collections.singletonList(batchOf(7, undecodable))))
+                .isInstanceOf(ReportProtocolException.class);
     }
 
     @Test
@@ -368,7 +417,7 @@ class SnapshotCommitterTest {
     void freshJobStartsAgain() throws Exception {
         start();
         fixture.commit(USER, 9, 1);
-        committer.startAfresh();
+        restore(-1);
         committer.commit(1, Collections.singletonList(checkpoint(1, 2)));
 
         assertThat(identifiers()).containsExactly(9L, 1L);
@@ -416,7 +465,7 @@ class SnapshotCommitterTest {
     @DisplayName("A8: a tag that cannot be written fails, and the recovery makes up for it")
     void failureOfTheTag() throws Exception {
         start();
-        committer.snapshotState();
+        takeCheckpoint(2, -1);
         fixture.fileIO()
                 .hook(
                         (call, path) -> {
@@ -436,7 +485,7 @@ class SnapshotCommitterTest {
     @DisplayName("A5: what was committed and tagged before is neither committed nor tagged again")
     void recoveryAfterEverything() throws Exception {
         start();
-        committer.snapshotState();
+        takeCheckpoint(2, -1);
         committer.commit(2, savepointAndNext());
         recoverTwice();
     }
@@ -444,7 +493,7 @@ class SnapshotCommitterTest {
     /** Fails the commit of savepoint 1, right before or right after it reached the table. */
     private void failOnce(boolean before) throws Exception {
         start();
-        committer.snapshotState();
+        takeCheckpoint(2, -1);
         HookedCommitter.Hook failure =
                 identifier -> {
                     throw new IOException("crash at " + identifier);
@@ -473,8 +522,12 @@ class SnapshotCommitterTest {
     }
 
     private void recoverTwice() throws Exception {
-        for (int i = 0; i < 2; i++) {
-            restart();
+        for (int i = 0; i < 4; i++) {
+            if (i % 2 == 0) {
+                restart(2);
+            } else {
+                restore(2);
+            }
             committer.recover(2, savepointAndNext());
 
             assertThat(identifiers()).containsExactly(1L, 2L);
@@ -487,14 +540,13 @@ class SnapshotCommitterTest {
     }
 
     @Test
-    @DisplayName(
-            "A3: what was committed as a broken cut is not tagged by a replay that looks whole")
+    @DisplayName("A3, A5: a snapshot that is no complete cut is not tagged by a replay of one")
     void recoveryOfABrokenCut() throws Exception {
         start();
-        committer.snapshotState();
+        takeCheckpoint(2, -1);
         savepointAndNext();
         committer.commit(1, Collections.singletonList(batch(1, false, reportOfSavepoint)));
-        restart();
+        restart(2);
         committer.recover(2, savepointAndNext());
 
         assertThat(identifiers()).containsExactly(1L, 2L);
@@ -517,9 +569,9 @@ class SnapshotCommitterTest {
     void forcedEmptyRestoredSavepoint() throws Exception {
         options.put("commit.force-create-snapshot", "true");
         start();
-        committer.snapshotState();
+        takeCheckpoint(1, -1);
         for (int i = 0; i < 2; i++) {
-            restart();
+            restart(1);
             committer.recover(1, Collections.singletonList(savepoint(1)));
             assertThat(identifiers()).containsExactly(1L);
             assertThat(fixture.tags()).containsExactly("savepoint-1");
@@ -527,52 +579,180 @@ class SnapshotCommitterTest {
     }
 
     @Test
-    @DisplayName("A5: a table that is ahead of the restored checkpoint is told in the log")
+    @DisplayName(
+            "A7: a restore of an older checkpoint runs, and names the later commits in the log")
     void tableAheadOfTheRestore() throws Exception {
         start();
-        committer.commit(3, Arrays.asList(savepoint(1, 1), checkpoint(3, 3)));
-        restart();
+        takeCheckpoint(1, -1);
+        CommitBatch.Entry first = savepoint(1, 1).poll();
+        committer.commit(3, Arrays.asList(batchOf(1, first), checkpoint(3, 3)));
         try (CapturedLog log = CapturedLog.of(SnapshotCommitter.class)) {
-            committer.recover(1, Collections.singletonList(savepoint(1, 1)));
+            restore(1);
             assertThat(log.messages())
                     .anyMatch(
                             message ->
                                     message.startsWith("WARN")
-                                            && message.contains("up to checkpoint 3")
+                                            && message.contains("up to checkpoint 3 in snapshot 2")
                                             && message.contains("restored checkpoint 1"));
         }
-        // It goes on all the same: these are its own commits.
+        committer.recover(1, Collections.singletonList(batchOf(1, first)));
         committer.commit(2, Collections.singletonList(checkpoint(2, 4)));
         assertThat(fixture.ids()).containsExactly(1, 3, 4);
     }
 
     @Test
-    @DisplayName("A5: a table that is as far as the restored checkpoint is nothing to tell")
+    @DisplayName("A7: a table that is as far as the restored checkpoint is no news")
     void tableAsFarAsTheRestore() throws Exception {
         start();
-        committer.commit(1, Collections.singletonList(checkpoint(1, 1)));
-        restart();
+        takeCheckpoint(1, -1);
+        CommitBatch.Entry first = checkpoint(1, 1).poll();
+        committer.commit(1, Collections.singletonList(batchOf(1, first)));
         try (CapturedLog log = CapturedLog.of(SnapshotCommitter.class)) {
-            committer.recover(1, Collections.singletonList(checkpoint(1, 1)));
+            restore(1);
+            committer.recover(1, Collections.singletonList(batchOf(1, first)));
             assertThat(log.messages()).noneMatch(message -> message.startsWith("WARN"));
         }
         assertThat(fixture.ids()).containsExactly(1);
     }
 
     @Test
+    @DisplayName(
+            "A4: what is committed up to the checkpoint is in its state, with anchor and own snapshot")
+    void progressOfACheckpoint() throws Exception {
+        start();
+        committer.commit(1, Collections.singletonList(checkpoint(1, 1)));
+        Snapshot own = fixture.snapshots().get(0);
+        Snapshot anchor = fixture.commit(OTHER, 1, 100);
+        takeCheckpoint(2, 1);
+        CommitProgress progress = progress();
+
+        assertThat(progress.checkpointId()).isEqualTo(2);
+        assertThat(progress.runId()).isEqualTo(run.runId());
+        assertThat(progress.committedUpTo()).isEqualTo(1);
+        assertThat(progress.anchor()).isEqualTo(SnapshotPosition.of(anchor));
+        assertThat(progress.newestOwn()).isEqualTo(OwnSnapshot.of(own));
+        restart(2);
+        assertThat(committer.committedUpTo()).isEqualTo(1);
+        restart(5);
+        assertThat(committer.committedUpTo()).as("of another checkpoint").isEqualTo(-1);
+    }
+
+    private CommitProgress progress() throws Exception {
+        return CommitProgress.fromBytes(
+                new MemoryBackendStateStore(checkpoint)
+                        .getListState(
+                                new ListStateDescriptor<>(
+                                        "savepoint_commit_progress_state",
+                                        BytePrimitiveArraySerializer.INSTANCE))
+                        .get()
+                        .iterator()
+                        .next());
+    }
+
+    // ------------------------------------------------------------------------
+    //  R2
+    // ------------------------------------------------------------------------
+
+    @Test
+    @DisplayName(
+            "R2: a table rolled back further than the checkpoint is refused at the first start")
+    void rolledBackTooFar() throws Exception {
+        checkpointBehindARollback();
+
+        assertThatThrownBy(() -> restore(3))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("Checkpoint 3 knows snapshot 2")
+                .hasMessageContaining("the newest snapshot of the table is snapshot 1")
+                .hasMessageContaining("rolled back further than the checkpoint")
+                .hasMessageContaining("sink.operator-uid.suffix");
+        assertThat(fixture.ids()).containsExactly(1);
+        committer = null;
+    }
+
+    @Test
+    @DisplayName(
+            "R2: in a failover of a running job it is only warned of, and the base's rule holds")
+    void rolledBackDuringTheJob() throws Exception {
+        checkpointBehindARollback();
+
+        try (CapturedLog log = CapturedLog.of(SnapshotCommitter.class)) {
+            restart(3);
+            assertThat(log.messages())
+                    .anyMatch(
+                            message ->
+                                    message.startsWith("WARN")
+                                            && message.contains("rolled back while the job")
+                                            && message.contains("Checkpoint 3 knows snapshot 2"));
+        }
+        committer.recover(3, Collections.singletonList(savepoint(3, 3)));
+        assertThat(fixture.ids()).containsExactly(1, 3);
+        assertThat(fixture.idsAtTag("savepoint-3")).containsExactly(1, 3);
+    }
+
+    private void checkpointBehindARollback() throws Exception {
+        start();
+        committer.commit(1, Collections.singletonList(checkpoint(1, 1)));
+        committer.commit(2, Collections.singletonList(checkpoint(2, 2)));
+        takeCheckpoint(3, 2);
+        fixture.table().rollbackTo(1);
+    }
+
+    @Test
+    @DisplayName("R2: own snapshots that have merely expired are nothing to refuse")
+    void expiredHistory() throws Exception {
+        start();
+        committer.commit(1, Collections.singletonList(checkpoint(1, 1)));
+        takeCheckpoint(2, 1);
+        CommitBatch.Entry held = checkpoint(2, 2).poll();
+        fixture.commit(OTHER, 1, 100);
+        fixture.expireAllBut(1);
+        restore(2);
+        committer.recover(2, Collections.singletonList(batchOf(2, held)));
+
+        assertThat(fixture.ids()).containsExactly(1, 2, 100);
+    }
+
+    @Test
+    @DisplayName("T10: 1,100 foreign snapshots between savepoint and restore hide nothing")
+    void manyForeignSnapshots() throws Exception {
+        start();
+        fixture.commit(OTHER, 1, 100);
+        takeCheckpoint(1, -1);
+        CommitBatch.Entry held = savepoint(1, 1).poll();
+        fixture.manySnapshots(OTHER, 1_100);
+        restore(1);
+        committer.recover(1, Collections.singletonList(batch(1, true, held.report())));
+
+        assertThat(fixture.tagManager().getOrThrow("savepoint-1").id()).isEqualTo(1_102);
+    }
+
+    @Test
+    @DisplayName("A7: a late commit of the predecessor during the recovery is not made again")
+    void lateCommitOfThePredecessor() throws Exception {
+        start();
+        String predecessor = run.runId();
+        takeCheckpoint(2, -1);
+        List<CommitMessage> files = fixture.write(USER, 2, 2);
+        EncodedReport report = Reports.of(2).messages(files).encoded();
+        restore(2);
+        hooks.before(
+                identifier -> {
+                    hooks.clear();
+                    fixture.commitAs(USER, predecessor, 2, files);
+                });
+        // It is in the table before the recovery looks again.
+        committer.recover(2, Collections.singletonList(checkpoint(1, 1)));
+        committer.recover(2, Collections.singletonList(batch(2, false, report)));
+
+        assertThat(identifiers()).containsExactlyInAnyOrder(1L, 2L);
+        assertThat(fixture.ids()).containsExactly(1, 2);
+    }
+
+    @Test
     @DisplayName("W3: a report that cannot be decoded names subtask, attempt and checkpoint")
     void undecodableReport() throws Exception {
         start();
-        byte[] bytes = Reports.of(7).files("a").encoded().serialized().clone();
-        bytes[bytes.length - 1] ^= 1;
-        CommitBatch batch =
-                new CommitBatch(
-                        7,
-                        Long.MIN_VALUE,
-                        false,
-                        new ArrayDeque<>(
-                                Collections.singleton(
-                                        new CommitBatch.Entry(4, 2, EncodedReport.of(2, bytes)))));
+        CommitBatch batch = batchOf(7, undecodable(7));
 
         assertThatThrownBy(() -> committer.commit(7, Collections.singletonList(batch)))
                 .isInstanceOf(ReportProtocolException.class)
@@ -615,6 +795,21 @@ class SnapshotCommitterTest {
                         id,
                         savepoint,
                         Reports.of(id).messages(fixture.write(USER, id, rows)).encoded());
+    }
+
+    /** Of subtask 4, attempt 2. */
+    private static CommitBatch.Entry undecodable(long id) throws Exception {
+        byte[] bytes = Reports.of(id).files("a").encoded().serialized().clone();
+        bytes[bytes.length - 1] ^= 1;
+        return new CommitBatch.Entry(4, 2, EncodedReport.of(3, bytes));
+    }
+
+    private static CommitBatch batchOf(long id, CommitBatch.Entry entry) {
+        return new CommitBatch(
+                id,
+                Long.MIN_VALUE,
+                entry.report().savepoint(),
+                new ArrayDeque<>(Collections.singleton(entry)));
     }
 
     private static CommitBatch batch(long id, boolean savepoint, EncodedReport report) {
