@@ -185,6 +185,16 @@ public final class AppendTableFixture {
         return commit(commitUser, committable);
     }
 
+    /** Commits rows as the complete cut of a savepoint. */
+    public Snapshot commitSavepoint(String commitUser, String runId, long identifier, int... ids)
+            throws Exception {
+        ManifestCommittable committable =
+                new ManifestCommittable(identifier, null, write(commitUser, identifier, ids));
+        CommitProperties.stamp(committable, "job of " + runId, runId);
+        CommitProperties.stampSavepoint(committable);
+        return commit(commitUser, committable);
+    }
+
     private Snapshot commit(String commitUser, ManifestCommittable committable) throws Exception {
         try (TableCommitImpl commit = table().newCommit(commitUser)) {
             commit.ignoreEmptyCommit(false);

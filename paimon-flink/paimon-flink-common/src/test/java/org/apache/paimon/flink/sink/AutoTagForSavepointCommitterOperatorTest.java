@@ -31,6 +31,9 @@ import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.runtime.checkpoint.SavepointType;
 import org.apache.flink.runtime.checkpoint.SnapshotType;
 import org.apache.flink.runtime.jobgraph.OperatorID;
+import org.apache.flink.runtime.operators.testutils.MockEnvironment;
+import org.apache.flink.runtime.operators.testutils.MockEnvironmentBuilder;
+import org.apache.flink.runtime.state.TestTaskStateManager;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperatorFactory;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperatorFactory;
 import org.apache.flink.streaming.api.operators.StreamOperator;
@@ -54,6 +57,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -80,15 +84,40 @@ class AutoTagForSavepointCommitterOperatorTest {
     /** Whether the wrapped operator is made by another factory than ours. */
     private boolean foreign;
 
+    /** What Flink names as restored; negative for none. */
+    private long restoredCheckpointId = SavepointTaggingCommitterFactory.NO_CHECKPOINT;
+
     private void start() throws Exception {
         fixture = AppendTableFixture.create(directory, options);
         open(null);
     }
 
     private void restart(OperatorSubtaskState state) throws Exception {
+        restart(state, SavepointTaggingCommitterFactory.NO_CHECKPOINT);
+    }
+
+    /** A restore from a checkpoint, which Flink names to the operator. */
+    private void restart(OperatorSubtaskState state, long checkpointId) throws Exception {
+        restoredCheckpointId = checkpointId;
         hooks.clear();
         harness.close();
         open(state);
+    }
+
+    private MockEnvironment environment() {
+        return new MockEnvironmentBuilder()
+                .setMaxParallelism(1)
+                .setParallelism(1)
+                .setTaskStateManager(
+                        new TestTaskStateManager() {
+                            @Override
+                            public Optional<Long> getRestoreCheckpointId() {
+                                return restoredCheckpointId < 0
+                                        ? Optional.empty()
+                                        : Optional.of(restoredCheckpointId);
+                            }
+                        })
+                .build();
     }
 
     private void open(OperatorSubtaskState state) throws Exception {
@@ -127,9 +156,7 @@ class AutoTagForSavepointCommitterOperatorTest {
                                         () -> table.store().newTagDeletion(),
                                         callbacks::get,
                                         Duration.ofDays(3)),
-                        1,
-                        1,
-                        0);
+                        environment());
         TypeSerializer<Committable> serializer =
                 new CommittableTypeInfo().createSerializer(new ExecutionConfig());
         harness.setup(serializer);
@@ -362,6 +389,108 @@ class AutoTagForSavepointCommitterOperatorTest {
         assertThat(identifiers()).containsExactly(1L, 2L);
         assertThat(fixture.tags()).containsExactly("savepoint-1");
         assertThat(fixture.idsAtTag("savepoint-1")).containsExactly(1);
+    }
+
+    @Test
+    @DisplayName("T10: 1,100 commits of others before the restore do not hide the savepoint")
+    void manyForeignCommitsBeforeTheRestore() throws Exception {
+        start();
+        fixture.commit("another-job", 1, 100);
+        OperatorSubtaskState state = take(1, SAVEPOINT, 1);
+        fixture.manySnapshots("another-job", 1_100);
+        restart(state, 1);
+
+        assertThat(fixture.tagManager().getOrThrow("savepoint-1").id()).isEqualTo(1_102);
+    }
+
+    @Test
+    @DisplayName("A4: after all own snapshots have expired a restored savepoint is not doubled")
+    void expiredHistory() throws Exception {
+        start();
+        take(1, CHECKPOINT, 1);
+        complete(1);
+        OperatorSubtaskState state = take(2, SAVEPOINT, 2);
+        complete(2);
+        fixture.commit("another-job", 1, 100);
+        fixture.expireAllBut(1);
+        fixture.table().deleteTag("savepoint-2");
+        restart(state, 2);
+
+        assertThat(fixture.ids()).containsExactly(1, 2, 100);
+        assertThat(fixture.tags()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("A4: the same when a compaction job has rewritten its files, which the tag keeps")
+    void expiredHistoryAfterACompaction() throws Exception {
+        start();
+        take(1, CHECKPOINT, 1);
+        complete(1);
+        OperatorSubtaskState state = take(2, SAVEPOINT, 2);
+        complete(2);
+        fixture.compact("compactor", 1);
+        fixture.expireAllBut(1);
+        restart(state, 2);
+
+        assertThat(fixture.ids()).containsExactly(1, 2);
+        assertThat(fixture.tags()).containsExactly("savepoint-2");
+    }
+
+    @Test
+    @DisplayName("T5, A4: a second savepoint of one id is committed and gets a tag of its own")
+    void identifiersUsedTwice() throws Exception {
+        start();
+        take(1, CHECKPOINT, 1);
+        complete(1);
+        OperatorSubtaskState first = take(2, SAVEPOINT, 2);
+        take(3, CHECKPOINT, 3);
+        complete(3);
+        take(4, SAVEPOINT, 4);
+        take(5, CHECKPOINT, 5);
+        complete(5);
+        assertThat(fixture.tags()).containsExactly("savepoint-2", "savepoint-4");
+
+        restart(first, 2);
+        take(3, CHECKPOINT, 30);
+        complete(3);
+        OperatorSubtaskState second = take(4, SAVEPOINT, 40);
+        restart(second, 4);
+        assertThat(fixture.ids()).containsExactly(1, 2, 3, 4, 5, 30, 40);
+        assertThat(fixture.tags()).containsExactly("savepoint-2", "savepoint-4", "savepoint-4-7");
+        assertThat(fixture.idsAtTag("savepoint-4")).containsExactly(1, 2, 3, 4);
+        restart(second, 4);
+        assertThat(fixture.ids()).containsExactly(1, 2, 3, 4, 5, 30, 40);
+    }
+
+    @Test
+    @DisplayName("anchor: a table rolled back behind it is restored and tagged on this path")
+    void anchorBeyondTheTable() throws Exception {
+        start();
+        take(1, CHECKPOINT, 1);
+        complete(1);
+        for (int id = 2; id <= 9; id++) {
+            take(id, CHECKPOINT, id);
+            complete(id);
+        }
+        OperatorSubtaskState state = take(12, SAVEPOINT, 12);
+        fixture.table().rollbackTo(1);
+        restart(state, 12);
+
+        assertThat(fixture.ids()).containsExactly(1, 12);
+        assertThat(fixture.idsAtTag("savepoint-12")).containsExactly(1, 12);
+    }
+
+    @Test
+    @DisplayName("S4: what the state says of another checkpoint than the restored one is ignored")
+    void staleProgress() throws Exception {
+        start();
+        OperatorSubtaskState state = take(2, SAVEPOINT, 2);
+        // A build without runs goes on with the same commit user and carries the state along.
+        fixture.commit(USER, 7, 7);
+        restart(state, 7);
+
+        assertThat(fixture.ids()).as("2 was committed by that build").containsExactly(7);
+        assertThat(fixture.tags()).isEmpty();
     }
 
     // ------------------------------------------------------------------------

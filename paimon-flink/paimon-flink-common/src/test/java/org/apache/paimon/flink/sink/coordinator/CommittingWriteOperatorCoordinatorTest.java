@@ -12,6 +12,7 @@
 
 package org.apache.paimon.flink.sink.coordinator;
 
+import org.apache.paimon.Snapshot;
 import org.apache.paimon.data.BinaryRow;
 import org.apache.paimon.flink.sink.state.CoordinatorState;
 import org.apache.paimon.flink.sink.state.CoordinatorStateSerializer;
@@ -375,6 +376,155 @@ class CommittingWriteOperatorCoordinatorTest {
 
         checkpoint(4);
         assertThat(fixture.context.isJobFailed()).isFalse();
+    }
+
+    @Test
+    @DisplayName("T2, fault 18: a completion while restoring answers no writer before the recovery")
+    void completionWhileRestoring() throws Exception {
+        restoring(3, stateOf(fixture));
+        CompletableFuture<CoordinationResponse> answer = await(3);
+        complete(3);
+        CompletableFuture<CoordinationResponse> late = await(3);
+        loop.runAll();
+        assertThat(answer).isNotDone();
+        assertThat(late).isNotDone();
+
+        fixture.writer(coordinator, 0, 0, 3, fixture.report(3, 1));
+        fixture.writer(coordinator, 1, 0, 3, fixture.report(3, 2));
+        loop.runAll();
+        assertThat(answer).isCompleted();
+        assertThat(late).isCompleted();
+        assertThat(fixture.table.ids()).containsExactly(1, 2);
+    }
+
+    @Test
+    @DisplayName("A4: replays of what the checkpoint knows as committed are not committed again")
+    void committedReplays() throws Exception {
+        start();
+        EncodedReport[] savepoints = {fixture.savepoint(1, 1), fixture.savepoint(1, 2)};
+        EncodedReport[] reports = {fixture.report(2, 3), fixture.report(2, 4)};
+        checkpoint(1);
+        writer0.report(savepoints[0]);
+        writer1.report(savepoints[1]);
+        complete(1);
+        byte[] state = checkpoint(2);
+        writer0.report(reports[0]);
+        writer1.report(reports[1]);
+        loop.runAll();
+        coordinator.close();
+        // Its owner deletes the tag, and all own snapshots expire.
+        fixture.table.table().deleteTag("savepoint-1");
+        fixture.table.commit("another-job", 1, 100);
+        fixture.table.expireAllBut(1);
+
+        restoring(2, state);
+        fixture.writer(coordinator, 0, 0, 2, savepoints[0], reports[0]);
+        fixture.writer(coordinator, 1, 0, 2, savepoints[1], reports[1]);
+        loop.runAll();
+        assertThat(fixture.table.ids()).containsExactly(1, 2, 3, 4, 100);
+        assertThat(fixture.table.tags()).isEmpty();
+        assertThat(fixture.context.isJobFailed()).isFalse();
+    }
+
+    @Test
+    @DisplayName("R1: a vertex that is new in the restored job names no checkpoint, and starts")
+    void newVertex() throws Exception {
+        restoring(3, null);
+        writer0 = fixture.writer(coordinator, 0, 0, -1);
+        writer1 = fixture.writer(coordinator, 1, 0, -1);
+        loop.runAll();
+        checkpoint(4);
+        writer0.report(fixture.report(4, 1));
+        writer1.report(fixture.report(4, 2));
+        complete(4);
+
+        assertThat(fixture.table.ids()).containsExactly(1, 2);
+        assertThat(fixture.context.isJobFailed()).isFalse();
+    }
+
+    @Test
+    @DisplayName("R2: a table rolled back too far fails the first start, and nothing is written")
+    void rolledBackTooFar() throws Exception {
+        start();
+        Snapshot kept = fixture.table.commit("another-job", 1, 100);
+        checkpoint(1);
+        writer0.report(fixture.report(1, 1));
+        writer1.report(fixture.report(1, 2));
+        complete(1);
+        byte[] state = checkpoint(2);
+        coordinator.close();
+        fixture.table.table().rollbackTo(kept.id());
+
+        restoring(2, state);
+        assertThat(fixture.context.getJobFailureReason())
+                .hasMessageContaining("Checkpoint 2 knows snapshot 2")
+                .hasMessageContaining("rolled back further than the checkpoint");
+        assertThat(fixture.table.ids()).containsExactly(100);
+        coordinator.close();
+    }
+
+    @Test
+    @DisplayName("fault 16: a table that is dropped while the job runs does not exist any more")
+    void droppedTable() throws Exception {
+        dropTheTable(false);
+
+        assertThat(fixture.context.getJobFailureReason())
+                .hasMessageContaining("does not exist any more");
+    }
+
+    @Test
+    @DisplayName("fault 16: nothing is written to a table that was dropped and created again")
+    void tableCreatedAgain() throws Exception {
+        dropTheTable(true);
+
+        assertThat(fixture.context.getJobFailureReason())
+                .hasMessageContaining("dropped and created again");
+        assertThat(fixture.table.snapshots()).isEmpty();
+    }
+
+    private void dropTheTable(boolean createAgain) throws Exception {
+        start();
+        checkpoint(1);
+        writer0.report(fixture.report(1, 1));
+        writer1.report(fixture.report(1, 2));
+        complete(1);
+        writer0.report(fixture.report(2, 3));
+        writer1.report(fixture.report(2, 4));
+        loop.runAll();
+        fixture.table.dropTable();
+        if (createAgain) {
+            fixture.table.createTableAgain();
+        }
+        complete(2);
+    }
+
+    @Test
+    @DisplayName("A7: a foreign commit fails the job, again after its restart, and writes nothing")
+    void foreignCommit() throws Exception {
+        start();
+        byte[] state = checkpoint(1);
+        EncodedReport[] reports = {fixture.report(1, 1), fixture.report(1, 2)};
+        writer0.report(reports[0]);
+        writer1.report(reports[1]);
+        fixture.table.commitAs(CoordinatorFixture.USER, "run of a clone", 1, 100);
+        complete(1);
+        assertThat(fixture.context.getJobFailureReason())
+                .hasMessageContaining("run of a clone")
+                .hasRootCauseInstanceOf(ForeignCommitException.class);
+        coordinator.close();
+
+        JobMasterMemory sameJobMaster = memory;
+        create(sameJobMaster);
+        coordinator.resetToCheckpoint(1, state);
+        coordinator.start();
+        CompletableFuture<byte[]> next = new CompletableFuture<>();
+        coordinator.checkpointCoordinator(2, next);
+        fixture.writer(coordinator, 0, 1, 1, reports[0]);
+        fixture.writer(coordinator, 1, 1, 1, reports[1]);
+        loop.runAll();
+        assertThat(next).isCompletedExceptionally();
+        assertThatThrownBy(next::get).hasMessageContaining("run of a clone");
+        assertThat(fixture.table.ids()).containsExactly(100);
     }
 
     private void restoring(long checkpointId, byte[] state) throws Exception {

@@ -420,4 +420,70 @@ class CoordinatorSuccessionTest {
         assertThat(fixture.table.tags()).isEmpty();
         assertThat(fixture.table.ids()).containsExactly(1, 2, 3);
     }
+
+    @Test
+    @DisplayName("A1: the adaptive scheduler's next coordinator knows what was aborted before it")
+    void abortsOfAnEarlierCoordinator() throws Exception {
+        CoordinatorSuccession first = succession(fixture.context);
+        first.start();
+        EncodedReport[] savepoints = {fixture.savepoint(1, 1), fixture.savepoint(1, 2)};
+        EncodedReport[] reports = {fixture.report(2, 3), fixture.report(2, 4)};
+        for (int i = 0; i < 2; i++) {
+            fixture.writer(first, i, 0, -1).report(savepoints[i]).report(reports[i]);
+        }
+        byte[] state = checkpoint(first, 2);
+        first.notifyCheckpointComplete(2);
+        awaitCommit(first, 2);
+        first.notifyCheckpointAborted(1);
+        first.close();
+        await("the first thread is dead", () -> loops.get(0).terminated());
+        assertThat(fixture.table.tags()).isEmpty();
+
+        CoordinatorSuccession second = succession(CoordinatorFixture.newContext());
+        second.resetToCheckpoint(2, state);
+        second.start();
+        for (int i = 0; i < 2; i++) {
+            fixture.writer(second, i, 1, 2, savepoints[i], reports[i]);
+        }
+        awaitCommit(second, 2);
+        assertThat(fixture.table.tags()).isEmpty();
+        assertThat(fixture.table.ids()).containsExactly(1, 2, 3, 4);
+    }
+
+    @Test
+    @DisplayName("A4: a failover leaves a deleted tag alone, also with the adaptive scheduler")
+    void deletedTagStaysDeleted() throws Exception {
+        CoordinatorSuccession first = succession(fixture.context);
+        first.start();
+        EncodedReport[] savepoints = {fixture.savepoint(1, 1), fixture.savepoint(1, 2)};
+        EncodedReport[] reports = {fixture.report(2, 3), fixture.report(2, 4)};
+        for (int i = 0; i < 2; i++) {
+            fixture.writer(first, i, 0, -1).report(savepoints[i]).report(reports[i]);
+        }
+        byte[] state = checkpoint(first, 2);
+        first.notifyCheckpointComplete(2);
+        awaitCommit(first, 2);
+        fixture.table.table().deleteTag("savepoint-1");
+        first.close();
+        await("the first thread is dead", () -> loops.get(0).terminated());
+
+        for (boolean newJobMaster : new boolean[] {false, true}) {
+            jobMaster = newJobMaster ? fixture.memory() : jobMaster;
+            CoordinatorSuccession next = succession(CoordinatorFixture.newContext());
+            next.resetToCheckpoint(2, state);
+            next.start();
+            for (int i = 0; i < 2; i++) {
+                fixture.writer(next, i, 1, 2, savepoints[i], reports[i]);
+            }
+            awaitCommit(next, 2);
+            assertThat(fixture.table.tags().contains("savepoint-1"))
+                    .as("A5: made again in a new JobMaster alone")
+                    .isEqualTo(newJobMaster);
+            next.close();
+            await(
+                    "the threads are dead",
+                    () -> loops.stream().allMatch(ThreadEventLoop::terminated));
+        }
+        assertThat(fixture.table.ids()).containsExactly(1, 2, 3, 4);
+    }
 }
