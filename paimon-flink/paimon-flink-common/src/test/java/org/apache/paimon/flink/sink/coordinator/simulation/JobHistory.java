@@ -53,8 +53,8 @@ final class JobHistory {
     /** What was restored and was not committed when that was taken. */
     BitSet mayLack = new BitSet();
 
-    /** Snapshots that are not known to have been tagged before, until all is recovered. */
-    final BitSet mayTag = new BitSet();
+    /** What its newest JobMaster was started from; null for nothing. */
+    Checkpoint startedFrom;
 
     /** Its newest snapshot that the table was not rolled back behind; null for none. */
     Checkpoint.Commit newestOwn;
@@ -109,6 +109,16 @@ final class JobHistory {
 
     void restoreOne(int subtask, long checkpointId) {
         reports.get(subtask).removeIf(report -> report.checkpointId > checkpointId);
+    }
+
+    /** A3: writers go back to a checkpoint and write what came after it again, into other files. */
+    void breakAllAfter(long checkpointId) {
+        for (Checkpoint checkpoint : checkpoints.tailMap(checkpointId, false).values()) {
+            if (!checkpoint.broken) {
+                checkpoint.broken = true;
+                checkpoint.brokenBefore = nextCheckpointId;
+            }
+        }
     }
 
     BitSet files(int subtask) {

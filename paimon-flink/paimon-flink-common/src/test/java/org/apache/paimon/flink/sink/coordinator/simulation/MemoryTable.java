@@ -161,7 +161,14 @@ final class MemoryTable implements SimulatedTable {
     @Override
     public void commitByAnother(int times) {
         for (int i = 0; i < times; i++) {
-            write("another", clock, "APPEND", Collections.emptyMap(), new int[0], head.unchanged(), 0);
+            write(
+                    "another",
+                    clock,
+                    "APPEND",
+                    Collections.emptyMap(),
+                    new int[0],
+                    head.unchanged(),
+                    0);
         }
     }
 
@@ -324,7 +331,8 @@ final class MemoryTable implements SimulatedTable {
         json.append("\",\"commitIdentifier\":").append(identifier);
         json.append(",\"commitKind\":\"").append(kind);
         json.append("\",\"timeMillis\":").append(clock);
-        json.append(",\"totalRecordCount\":0,\"deltaRecordCount\":0");
+        json.append(",\"totalRecordCount\":").append(content.rows.cardinality());
+        json.append(",\"deltaRecordCount\":0");
         String separator = ",\"properties\":{";
         for (Map.Entry<String, String> property : properties.entrySet()) {
             json.append(separator).append('"').append(property.getKey());

@@ -24,7 +24,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
-
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -77,6 +76,11 @@ final class Oracle {
 
     /** Whether the table ever went back by a new snapshot. */
     private boolean wentBackAsLatest;
+
+    /** Who is changing a tag right now, and whether that fails afterwards. */
+    private SimulatedJob tagging;
+
+    private boolean taggingFailed;
 
     private final List<WatchedTagger> taggers = new ArrayList<>();
 
@@ -306,8 +310,7 @@ final class Oracle {
         }
         for (Checkpoint checkpoint : history.checkpoints.tailMap(restoredId, false).values()) {
             if (checkpoint.excuse == null
-                    && (checkpoint.status == Checkpoint.Status.LOST
-                            || tagOf(checkpoint) == null)) {
+                    && (checkpoint.status == Checkpoint.Status.LOST || tagOf(checkpoint) == null)) {
                 checkpoint.excuse = "its job was canceled";
             }
         }
@@ -327,34 +330,32 @@ final class Oracle {
             }
             history.mayLack = restored.holds();
             history.mayLack.andNot(restored.committedBefore);
-            for (Checkpoint checkpoint : history.checkpoints.values()) {
-                if (checkpoint.commit() != null) {
-                    int snapshot = (int) checkpoint.commit().snapshotId;
-                    // A5, and what the restored state knows nothing of.
-                    history.mayTag.set(
-                            snapshot,
-                            checkpoint == restored || !restored.taggedBefore.get(snapshot));
-                }
-            }
         }
+        history.startedFrom = restored;
         restarted(history);
     }
 
-    /** A tag was created, but who has created it does not know. */
-    void tagHalfCreated(SimulatedJob job, String path) {
-        look();
-        for (SimulatedTable.TagView tag : tags.values()) {
-            if (path.endsWith("/tag-" + tag.name)) {
-                job.history.mayTag.set((int) tag.snapshotId);
-            }
+    /**
+     * A job has changed the file of a tag.
+     *
+     * @param failed whether it does not know that
+     */
+    void tagChanged(SimulatedJob job, boolean failed) {
+        tagging = job;
+        taggingFailed = failed;
+        try {
+            look();
+        } catch (Violation violation) {
+            // The base would take it for a failure of the file system.
+            simulation.report(violation);
         }
+        tagging = null;
     }
 
     /** The state of a coordinator is taken: what was restored is recovered. */
     void coordinatorTaken(SimulatedJob job, Checkpoint checkpoint) {
         look();
         job.working = true;
-        job.history.mayTag.clear();
         checkpoint.takenBy = job;
         checkpoint.knownOwn = job.history.newestOwn;
         checkpoint.committedBefore = contentOf(job.history, latest());
@@ -497,7 +498,8 @@ final class Oracle {
                                 || checkpoint.broken
                                 || checkpoint.excuse != null
                                 || history.superseded;
-                boolean gone = checkpoint.commit() != null && !exists(checkpoint.commit().snapshotId);
+                boolean gone =
+                        checkpoint.commit() != null && !exists(checkpoint.commit().snapshotId);
                 if (checkpoint.type.savepoint()
                         && (needsNone || gone)
                         && tagOf(checkpoint) == null) {
@@ -530,8 +532,7 @@ final class Oracle {
         }
     }
 
-    private void lookAtTags(
-            List<SimulatedTable.SnapshotView> snapshots, SimulatedJob committer)
+    private void lookAtTags(List<SimulatedTable.SnapshotView> snapshots, SimulatedJob committer)
             throws Exception {
         Map<String, SimulatedTable.TagView> before = tags;
         for (SimulatedTable.SnapshotView snapshot : snapshots) {
@@ -571,7 +572,8 @@ final class Oracle {
                             "A7: %s has committed %d, although there was %s.",
                             committer, snapshot.identifier, foreign));
         }
-        if (history.lastIdentifier >= snapshot.identifier) {
+        // A snapshot without files may be made again when nothing tells of the first one any more.
+        if (history.lastIdentifier >= snapshot.identifier && snapshot.files.length > 0) {
             throw new Violation(
                     String.format(
                             "Snapshot %d has identifier %d of %s, which had committed %d before.",
@@ -618,8 +620,7 @@ final class Oracle {
         }
         checkHoldsAll(snapshot, history, checkpoint);
         Checkpoint.Commit commit =
-                new Checkpoint.Commit(
-                        commits.size(), snapshot.id, snapshot.identifier, committer);
+                new Checkpoint.Commit(commits.size(), snapshot.id, snapshot.identifier, committer);
         commits.add(commit);
         bySnapshot.put(snapshot.id, new Committed(history, checkpoint));
         checkpoint.committedAs(commit);
@@ -648,8 +649,7 @@ final class Oracle {
     }
 
     /** T3: what is due is there before anything later is committed. */
-    private void checkTaggedBefore(
-            SimulatedTable.SnapshotView snapshot, SimulatedJob committer) {
+    private void checkTaggedBefore(SimulatedTable.SnapshotView snapshot, SimulatedJob committer) {
         if (committer == null || !committer.history.user.equals(snapshot.user)) {
             return;
         }
@@ -704,14 +704,27 @@ final class Oracle {
             throw new Violation(
                     "A3: tag " + tag + ", although a writer was reset to before " + savepoint);
         }
-        if (deletedByOwner.get((int) tag.snapshotId)
-                && histories.stream()
-                        .noneMatch(history -> history.mayTag.get((int) tag.snapshotId))) {
-            throw new Violation("A4: tag " + tag + " came back, which its owner had deleted.");
+        if (tagging != null) {
+            checkNotDeletedByOwner(tag, savepoint);
         }
         BitSet more = (BitSet) tagged.clone();
         more.set((int) tag.snapshotId);
         tagged = more;
+    }
+
+    /** A4: whoever has tagged it, or restores a state of after that, does not tag it again. */
+    private void checkNotDeletedByOwner(SimulatedTable.TagView tag, Checkpoint savepoint) {
+        int snapshotId = (int) tag.snapshotId;
+        Checkpoint restored = tagging.history.newest;
+        boolean known =
+                tagging.tagged.get(snapshotId)
+                        || restored != null
+                                && restored.taggedBefore.get(snapshotId)
+                                && !restored.is(savepoint);
+        if (deletedByOwner.get(snapshotId) && known) {
+            throw new Violation("A4: tag " + tag + " came back, which its owner had deleted.");
+        }
+        tagging.tagged.set(snapshotId, !taggingFailed);
     }
 
     private void lookAtDeleted(SimulatedTable.TagView tag) {
@@ -799,7 +812,8 @@ final class Oracle {
         if (checkpoint.broken) {
             return Demand.MUST_NOT;
         }
-        if (checkpoint.commit() == null || deletedByOwner.get((int) checkpoint.commit().snapshotId)) {
+        if (checkpoint.commit() == null
+                || deletedByOwner.get((int) checkpoint.commit().snapshotId)) {
             // T8, or never committed: a job that went back to before it knows nothing of it.
             return Demand.MAY;
         }
@@ -840,6 +854,14 @@ final class Oracle {
      */
     private BitSet uncertain(JobHistory history) {
         BitSet uncertain = (BitSet) history.mayLack.clone();
+        Checkpoint from = history.startedFrom;
+        if (from != null
+                && from.knownOwn != null
+                && from.knownOwn.rolledBack
+                && !exists(from.knownOwn.snapshotId)) {
+            // Nothing tells that this snapshot was rolled back before it expired.
+            uncertain.or(from.holds());
+        }
         uncertain.and(rolledAway);
         if (!uncertain.isEmpty()) {
             uncertain.and(table.deletedFiles());

@@ -81,8 +81,12 @@ final class SimulatedJob {
     /** Whether it has done more than start. */
     boolean working;
 
+    /** Snapshots that it has tagged. */
+    final BitSet tagged = new BitSet();
+
     /** Why it refuses to work; null when it does not. */
     Refusal refusal;
+
     final Attempt[] current;
     private final int[] nextAttempt;
     final Deque<Action> mainThread = new ArrayDeque<>();
@@ -515,11 +519,11 @@ final class SimulatedJob {
                     if (bytes != null) {
                         simulation.oracle().coordinatorTaken(this, checkpoint);
                     }
-                        mainThread.add(
-                                new Action(
-                                        "taken",
-                                        checkpoint.id,
-                                        () -> coordinatorTaken(checkpoint, bytes)));
+                    mainThread.add(
+                            new Action(
+                                    "taken",
+                                    checkpoint.id,
+                                    () -> coordinatorTaken(checkpoint, bytes)));
                 });
     }
 
@@ -714,6 +718,7 @@ final class SimulatedJob {
                 coordinator.start();
             }
             history.restoreAll(restored);
+            history.breakAllAfter(restored == null ? -1 : restored.id);
             deployAll();
             return true;
         }
@@ -721,12 +726,7 @@ final class SimulatedJob {
             long id = restored == null ? OperatorCoordinator.NO_CHECKPOINT : restored.id;
             coordinator.subtaskReset(subtask, id);
             history.restoreOne(subtask, id);
-            for (Checkpoint checkpoint : history.checkpoints.values()) {
-                if (checkpoint.id > id && !checkpoint.broken) {
-                    checkpoint.broken = true;
-                    checkpoint.brokenBefore = history.nextCheckpointId;
-                }
-            }
+            history.breakAllAfter(id);
         }
         for (int subtask : failedSubtasks) {
             deploy(subtask);

@@ -234,6 +234,7 @@ final class Simulation implements AutoCloseable {
     }
 
     void afterTag(String path) throws java.io.IOException {
+        SimulatedJob owner = runningLoop().job;
         try {
             faults.afterTag(runningLoop());
         } catch (ProcessDied e) {
@@ -241,11 +242,13 @@ final class Simulation implements AutoCloseable {
                 // The base writes tags in place: the beginning of the file is there.
                 ((MemoryTable) table).tear(path);
             }
+            oracle.tagChanged(owner, true);
             throw e;
         } catch (java.io.IOException e) {
-            oracle.tagHalfCreated(runningLoop().job, path);
+            oracle.tagChanged(owner, true);
             throw e;
         }
+        oracle.tagChanged(owner, false);
     }
 
     // ------------------------------------------------------------------------
@@ -585,6 +588,7 @@ final class Simulation implements AutoCloseable {
         }
         oracle.look();
         abandoned.abandon();
+        history.breakAllAfter(history.newest == null ? -1 : history.newest.id);
         return history;
     }
 
