@@ -68,6 +68,9 @@ public final class RestoredCommits {
     /** The last {@code rollback_to_as_latest} above the anchor; null when there is none. */
     @Nullable private Snapshot rollback;
 
+    /** How many of them there are above the anchor. */
+    private int rollbacks;
+
     /** Highest identifier of the run before that rollback. */
     private long committedBeforeRollback = NONE;
 
@@ -76,6 +79,9 @@ public final class RestoredCommits {
 
     /** Where the look above began. */
     private long anchorId;
+
+    /** Above this snapshot tags tell of what was committed since the checkpoint. */
+    private long tagsAbove;
 
     private boolean read;
 
@@ -101,10 +107,14 @@ public final class RestoredCommits {
             return;
         }
         anchorId = anchorId(progress);
-        expired = snapshots.forEachAfter(anchorId, this::observe);
+        // An anchor that has expired does not show whether the table was rolled back behind it.
+        boolean anchorExpired =
+                anchorId >= Snapshot.FIRST_SNAPSHOT_ID && !snapshots.read(anchorId).isPresent();
+        expired = snapshots.forEachAfter(anchorId, this::observe) || anchorExpired;
         if (expired) {
+            tagsAbove = anchorExpired ? 0 : anchorId;
             for (Tag tag : tags.savepointTags()) {
-                if (tag.id() > anchorId && (rollback == null || tag.id() > rollback.id())) {
+                if (tag.id() > tagsAbove && (rollback == null || tag.id() > rollback.id())) {
                     observe(tag.trimToSnapshot());
                 }
             }
@@ -115,6 +125,7 @@ public final class RestoredCommits {
     public void ignoreProgress() {
         progress = null;
         rollback = null;
+        rollbacks = 0;
         expired = false;
         committedUpTo = NONE;
         newestOfUser = null;
@@ -154,6 +165,7 @@ public final class RestoredCommits {
     public void observe(Snapshot snapshot) {
         if (CommitUserSnapshots.isRollbackToAsLatest(snapshot)) {
             rollback = snapshot;
+            rollbacks++;
             committedBeforeRollback = Math.max(committedBeforeRollback, committedUpTo);
             committedUpTo = NONE;
             newestOfUser = null;
@@ -243,7 +255,11 @@ public final class RestoredCommits {
             return true;
         }
         boolean mayBeCommitted = expired || identifier <= committedBeforeRollback;
-        if (!mayBeCommitted || files.anyRemovedBy(rollback, written)) {
+        if (!mayBeCommitted) {
+            return false;
+        }
+        // After another rollback the file that this one removes may have been compacted before.
+        if (rollbacks == 1 && !expired && files.anyRemovedBy(rollback, written)) {
             return false;
         }
         throw new UndecidedCommitException(
@@ -262,7 +278,7 @@ public final class RestoredCommits {
         if (oldest.isPresent() && files.anyIn(oldest.get(), written)) {
             return true;
         }
-        for (Tag tagged : tags.above(anchorId)) {
+        for (Tag tagged : tags.above(tagsAbove)) {
             if (files.anyIn(tagged, written)) {
                 return true;
             }
@@ -274,9 +290,18 @@ public final class RestoredCommits {
     public Optional<Snapshot> snapshot(long identifier) {
         read();
         Snapshot known = byIdentifier.get(identifier);
-        return known != null || progress != null
-                ? Optional.ofNullable(known)
-                : snapshots.find(identifier);
+        if (known != null) {
+            return Optional.of(known);
+        }
+        if (progress == null) {
+            return snapshots.find(identifier);
+        }
+        for (Tag tag : tags.savepointTags()) {
+            if (tag.commitIdentifier() == identifier && isOfThisCourse(tag)) {
+                return Optional.of(tag.trimToSnapshot());
+            }
+        }
+        return Optional.empty();
     }
 
     /**
@@ -312,12 +337,18 @@ public final class RestoredCommits {
                             there.get().commitUser(),
                             there.get().commitIdentifier()));
         }
-        if (rollback != null && there.isPresent() && files.anyRemovedBy(rollback, there.get())) {
+        if (rollback != null && there.isPresent() && isBehind(rollback, there.get())) {
             return Optional.of(
                     String.format(
-                            "snapshot %d (rollback_to_as_latest) has removed its files",
+                            "snapshot %d (rollback_to_as_latest) has removed its rows",
                             rollback.id()));
         }
         return Optional.empty();
+    }
+
+    /** Whether a rollback went behind a snapshot. Its files may have been compacted meanwhile. */
+    private boolean isBehind(Snapshot target, Snapshot snapshot) {
+        return files.anyRemovedBy(target, snapshot)
+                || target.totalRecordCount() < snapshot.totalRecordCount();
     }
 }

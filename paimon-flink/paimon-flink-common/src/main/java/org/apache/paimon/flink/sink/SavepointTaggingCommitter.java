@@ -126,6 +126,9 @@ public final class SavepointTaggingCommitter
          */
         List<Snapshot> look(CommitUserSnapshots snapshots) throws IOException;
 
+        /** A commit is about to begin; called after the look. */
+        default void committing(long identifier) {}
+
         /** Looks at nothing, and remembers where the table's newest snapshot is. */
         static BeforeCommit mark() {
             return snapshots -> {
@@ -235,6 +238,7 @@ public final class SavepointTaggingCommitter
             }
             if (savepoint || to == committables.size()) {
                 look();
+                beforeCommit.committing(last.identifier());
                 delegate.commit(committables.subList(from, to));
                 if (savepoint) {
                     tagCommitted(last.identifier(), run.runId());
@@ -334,6 +338,7 @@ public final class SavepointTaggingCommitter
             CommitProperties.stampSavepoint(committable);
         }
         List<ManifestCommittable> single = Collections.singletonList(committable);
+        beforeCommit.committing(committable.identifier());
         boolean filtered =
                 newestIdentifier() >= committable.identifier()
                         || delegate.filterAndCommit(single, true, partitionMarkDoneRecoverFromState)

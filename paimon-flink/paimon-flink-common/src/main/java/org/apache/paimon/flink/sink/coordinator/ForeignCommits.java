@@ -23,8 +23,10 @@ import javax.annotation.Nullable;
 
 import java.io.IOException;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * A7: finds snapshots of our commit user that somebody else has committed: another JobManager that
@@ -38,12 +40,16 @@ import java.util.Map;
  */
 final class ForeignCommits implements BeforeCommit {
 
-    private static final long ANY_IDENTIFIER = Long.MAX_VALUE;
-
     private final String table;
 
-    /** Which runs commit for this job, and up to which identifier. */
-    private final Map<String, Long> ownRuns = new HashMap<>();
+    /** Which runs have committed for this job before a restore, and up to which identifier. */
+    private final Map<String, Long> restoredRuns = new HashMap<>();
+
+    /** The runs of the attempts so far. */
+    private final Set<String> ownRuns = new HashSet<>();
+
+    /** Who restores a checkpoint of ours commits in our name, what we have not begun to commit. */
+    private long highestBegun = Long.MIN_VALUE;
 
     /** Up to here nothing foreign was found; null before the first start. */
     @Nullable private SnapshotPosition checked;
@@ -81,8 +87,8 @@ final class ForeignCommits implements BeforeCommit {
      */
     void allow(CommitRun currentRun, @Nullable String restoredRunId, long restoredCheckpointId) {
         run = currentRun;
-        ownRuns.put(run.runId(), ANY_IDENTIFIER);
-        ownRuns.merge(key(restoredRunId), restoredCheckpointId, Math::max);
+        ownRuns.add(run.runId());
+        restoredRuns.merge(key(restoredRunId), restoredCheckpointId, Math::max);
     }
 
     @Override
@@ -97,9 +103,16 @@ final class ForeignCommits implements BeforeCommit {
         return appeared;
     }
 
+    @Override
+    public void committing(long identifier) {
+        highestBegun = Math.max(highestBegun, identifier);
+    }
+
     private boolean isOurs(Snapshot snapshot) {
-        Long upTo = ownRuns.get(key(CommitProperties.runId(snapshot)));
-        return upTo != null && snapshot.commitIdentifier() <= upTo;
+        String runId = key(CommitProperties.runId(snapshot));
+        long identifier = snapshot.commitIdentifier();
+        return ownRuns.contains(runId) && identifier <= highestBegun
+                || identifier <= restoredRuns.getOrDefault(runId, Long.MIN_VALUE);
     }
 
     /** A map key for snapshots that name no run, as those of other builds. */

@@ -80,11 +80,19 @@ public final class SnapshotCommitter implements AutoCloseable {
     /** A7: what to look at right before each commit. */
     static SavepointTaggingCommitter.BeforeCommit unlessCancelled(
             ForeignCommits foreignCommits, BooleanSupplier cancelled) {
-        return snapshots -> {
-            if (cancelled.getAsBoolean()) {
-                throw new CancellationException("This coordinator was closed.");
+        return new SavepointTaggingCommitter.BeforeCommit() {
+            @Override
+            public List<Snapshot> look(CommitUserSnapshots snapshots) throws IOException {
+                if (cancelled.getAsBoolean()) {
+                    throw new CancellationException("This coordinator was closed.");
+                }
+                return foreignCommits.look(snapshots);
             }
-            return foreignCommits.look(snapshots);
+
+            @Override
+            public void committing(long identifier) {
+                foreignCommits.committing(identifier);
+            }
         };
     }
 

@@ -109,6 +109,11 @@ public final class SimulationAccess {
                 closers);
     }
 
+    /** A run is over: nobody waits for its loops any more. */
+    public static void forget(EventLoop loop) {
+        CommitUserLease.release(loop);
+    }
+
     /** A sender that cuts reports into parts of the given size. */
     public static WriterEventSender sender(OperatorEventGateway gateway, int maxPartBytes) {
         return new WriterEventSender(gateway, maxPartBytes);

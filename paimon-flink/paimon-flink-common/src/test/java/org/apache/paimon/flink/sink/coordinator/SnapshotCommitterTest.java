@@ -799,9 +799,10 @@ class SnapshotCommitterTest {
 
     /** Of subtask 4, attempt 2. */
     private static CommitBatch.Entry undecodable(long id) throws Exception {
-        byte[] bytes = Reports.of(id).files("a").encoded().serialized().clone();
+        EncodedReport report = Reports.of(id).files("a").encoded();
+        byte[] bytes = report.serialized().clone();
         bytes[bytes.length - 1] ^= 1;
-        return new CommitBatch.Entry(4, 2, EncodedReport.of(3, bytes));
+        return new CommitBatch.Entry(4, 2, EncodedReport.of(report.version(), bytes));
     }
 
     private static CommitBatch batchOf(long id, CommitBatch.Entry entry) {

@@ -15,6 +15,7 @@ package org.apache.paimon.flink.sink.coordinator.simulation;
 import org.apache.paimon.flink.sink.coordinator.EncodedReport;
 
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 
@@ -83,8 +84,22 @@ final class Checkpoint {
     /** The checkpoint that was to come next when that happened. */
     long brokenBefore;
 
-    /** Its snapshot, 0 when it was not committed (under its own id). */
-    long snapshotId;
+    private Commit commit;
+
+    /** The newest own snapshot when the coordinator's state was taken; null for none. */
+    Commit knownOwn;
+
+    /** Whose coordinator has taken it; null when nobody's has, as the sink is new. */
+    SimulatedJob takenBy;
+
+    /** Snapshots that had been tagged when the coordinator's state was taken. */
+    BitSet taggedBefore = new BitSet();
+
+    /** Files of its job that were in the table when the coordinator's state was taken. */
+    BitSet committedBefore = new BitSet();
+
+    /** The same for all copies of it. */
+    private Checkpoint identity = this;
 
     /** Its tag may be there or not. */
     String excuse;
@@ -103,6 +118,59 @@ final class Checkpoint {
         this.states = new List[parallelism];
         this.base = base;
         this.finishedFiles = finishedFiles;
+    }
+
+    /** As a job that is restored from a checkpoint knows those before it. */
+    Checkpoint copyFor(Checkpoint restored) {
+        Checkpoint copy = new Checkpoint(id, type, takesPart, base, finishedFiles);
+        copy.identity = identity;
+        copy.status = status;
+        System.arraycopy(acknowledged, 0, copy.acknowledged, 0, parallelism);
+        System.arraycopy(before, 0, copy.before, 0, parallelism);
+        System.arraycopy(states, 0, copy.states, 0, parallelism);
+        copy.coordinatorState = coordinatorState;
+        copy.coordinatorAcknowledged = coordinatorAcknowledged;
+        copy.othersAcknowledged = othersAcknowledged;
+        copy.ownFiles = ownFiles;
+        // A writer that was reset later than that was not reset at all.
+        copy.broken = broken && brokenBefore <= restored.id;
+        copy.brokenBefore = brokenBefore;
+        copy.knownOwn = knownOwn;
+        copy.takenBy = takenBy;
+        copy.taggedBefore = taggedBefore;
+        copy.committedBefore = committedBefore;
+        copy.excuse = excuse;
+        copy.abortForgotten = abortForgotten;
+        return copy;
+    }
+
+    /** What a job that is restored from a checkpoint of this id finds for a sink that is new. */
+    static Checkpoint ofNewSink(long id, int parallelism) {
+        boolean[] takesPart = new boolean[parallelism];
+        Arrays.fill(takesPart, true);
+        Checkpoint none =
+                new Checkpoint(id, Type.CHECKPOINT, takesPart, new BitSet(), new BitSet());
+        Arrays.fill(none.before, new BitSet());
+        none.status = Status.COMPLETED;
+        return none;
+    }
+
+    /** Whether the sink has no state in it, since it was not part of the job then. */
+    boolean withoutSink() {
+        return coordinatorState == null && status == Status.COMPLETED;
+    }
+
+    /** The snapshot with its own id; null when it was not committed (under that id). */
+    Commit commit() {
+        return identity.commit;
+    }
+
+    void committedAs(Commit newCommit) {
+        identity.commit = newCommit;
+    }
+
+    boolean is(Checkpoint other) {
+        return other != null && identity == other.identity;
     }
 
     /** Whether every writer that takes part has taken it. */
@@ -177,5 +245,31 @@ final class Checkpoint {
     @Override
     public String toString() {
         return type + " " + id + " (" + status + (broken ? ", broken" : "") + ")";
+    }
+
+    /** A snapshot of one of the jobs. */
+    static final class Commit {
+
+        /** Counts all commits of a run. */
+        final int number;
+
+        final long snapshotId;
+        final long identifier;
+        final SimulatedJob job;
+
+        /** The table went back behind it. */
+        boolean rolledBack;
+
+        Commit(int number, long snapshotId, long identifier, SimulatedJob job) {
+            this.number = number;
+            this.snapshotId = snapshotId;
+            this.identifier = identifier;
+            this.job = job;
+        }
+
+        @Override
+        public String toString() {
+            return "snapshot " + snapshotId + " of " + job;
+        }
     }
 }

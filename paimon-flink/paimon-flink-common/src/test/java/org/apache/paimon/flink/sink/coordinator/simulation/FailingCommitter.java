@@ -87,7 +87,7 @@ final class FailingCommitter implements Committer<Committable, ManifestCommittab
     }
 
     private void after() throws IOException {
-        simulation.oracle().look();
+        simulation.oracle().committed(loop.job);
         simulation.faults().afterCommit(loop);
     }
 

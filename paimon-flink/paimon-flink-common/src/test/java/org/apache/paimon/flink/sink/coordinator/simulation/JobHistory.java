@@ -15,8 +15,13 @@ package org.apache.paimon.flink.sink.coordinator.simulation;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 
-/** What outlives the JobManagers of one job: its checkpoints, its user, and what it has written. */
+/**
+ * What outlives the JobManagers of one job: its checkpoints, its user, and what it has written. A
+ * job that is restored after its end has another history, with the same user.
+ */
 final class JobHistory {
 
     final String initialUser;
@@ -24,7 +29,7 @@ final class JobHistory {
     /** As whom it commits: its own user, or that of the savepoint it was started from. */
     final String user;
 
-    int parallelism;
+    final int parallelism;
     long nextCheckpointId;
 
     /** What a failure restores: a checkpoint, or the savepoint it was started from; or null. */
@@ -33,7 +38,32 @@ final class JobHistory {
     /** The synchronous savepoint that has completed; null when there is none. */
     Checkpoint stopped;
 
-    final List<Checkpoint> checkpoints = new ArrayList<>();
+    /** Its own and those that it has inherited, by id. */
+    final NavigableMap<Long, Checkpoint> checkpoints = new TreeMap<>();
+
+    /** All files that it has inherited or written. Those of other courses are not its business. */
+    final BitSet lineage = new BitSet();
+
+    /** What may be committed: all that its newest completed checkpoint holds. */
+    BitSet committable = new BitSet();
+
+    /** Files that may be in the table or not: it was rolled back while the job was running. */
+    final BitSet uncertain = new BitSet();
+
+    /** What was restored and was not committed when that was taken. */
+    BitSet mayLack = new BitSet();
+
+    /** What its newest JobMaster was started from; null for nothing. */
+    Checkpoint startedFrom;
+
+    /** Its newest snapshot that the table was not rolled back behind; null for none. */
+    Checkpoint.Commit newestOwn;
+
+    /** Identifier of its last commit. */
+    long lastIdentifier = -1;
+
+    /** Whether another job has taken its place: what it left undone is nobody's business. */
+    boolean superseded;
 
     /** Files before the last restore of the whole job. */
     BitSet base = new BitSet();
@@ -48,6 +78,27 @@ final class JobHistory {
         this.nextCheckpointId = nextCheckpointId;
     }
 
+    /** The history of a job that is restored from one of this one's checkpoints. */
+    JobHistory restoredFrom(Checkpoint checkpoint, String newUser, int newParallelism) {
+        JobHistory next = new JobHistory(newUser, user, newParallelism, checkpoint.id + 1);
+        for (Checkpoint earlier : checkpoints.headMap(checkpoint.id, true).values()) {
+            Checkpoint copy = earlier.copyFor(checkpoint);
+            next.checkpoints.put(copy.id, copy);
+            if (copy.commit() != null
+                    && !copy.commit().rolledBack
+                    && (next.newestOwn == null || next.newestOwn.number < copy.commit().number)) {
+                next.newestOwn = copy.commit();
+            }
+        }
+        if (next.newestOwn == null) {
+            next.newestOwn = checkpoint.knownOwn;
+        }
+        next.newest = next.checkpoints.get(checkpoint.id);
+        next.lineage.or(checkpoint.holds());
+        next.uncertain.or(uncertain);
+        return next;
+    }
+
     void restoreAll(Checkpoint checkpoint) {
         base = checkpoint == null ? new BitSet() : checkpoint.holds();
         reports = new ArrayList<>();
@@ -60,6 +111,16 @@ final class JobHistory {
         reports.get(subtask).removeIf(report -> report.checkpointId > checkpointId);
     }
 
+    /** A3: writers go back to a checkpoint and write what came after it again, into other files. */
+    void breakAllAfter(long checkpointId) {
+        for (Checkpoint checkpoint : checkpoints.tailMap(checkpointId, false).values()) {
+            if (!checkpoint.broken) {
+                checkpoint.broken = true;
+                checkpoint.brokenBefore = nextCheckpointId;
+            }
+        }
+    }
+
     BitSet files(int subtask) {
         BitSet files = new BitSet();
         for (Report report : reports.get(subtask)) {
@@ -69,12 +130,7 @@ final class JobHistory {
     }
 
     Checkpoint checkpoint(long id) {
-        for (int i = checkpoints.size() - 1; i >= 0; i--) {
-            if (checkpoints.get(i).id == id) {
-                return checkpoints.get(i);
-            }
-        }
-        return null;
+        return checkpoints.get(id);
     }
 
     /** The files of one writer for one checkpoint. */

@@ -161,7 +161,14 @@ final class MemoryTable implements SimulatedTable {
     @Override
     public void commitByAnother(int times) {
         for (int i = 0; i < times; i++) {
-            write("another", clock, "APPEND", Collections.emptyMap(), new int[0], head.unchanged());
+            write(
+                    "another",
+                    clock,
+                    "APPEND",
+                    Collections.emptyMap(),
+                    new int[0],
+                    head.unchanged(),
+                    0);
         }
     }
 
@@ -171,7 +178,7 @@ final class MemoryTable implements SimulatedTable {
             return false;
         }
         Content compacted = new Content(head.rows, new BitSet(), new BitSet(), head.files);
-        write("another", clock, "COMPACT", Collections.emptyMap(), new int[0], compacted);
+        write("another", clock, "COMPACT", Collections.emptyMap(), new int[0], compacted, 0);
         return true;
     }
 
@@ -221,7 +228,8 @@ final class MemoryTable implements SimulatedTable {
                 "OVERWRITE",
                 Collections.emptyMap(),
                 new int[0],
-                new Content(content.rows, content.files, added, removed));
+                new Content(content.rows, content.files, added, removed),
+                target.id());
         return true;
     }
 
@@ -240,7 +248,8 @@ final class MemoryTable implements SimulatedTable {
     }
 
     /** Files that belong to no snapshot and no tag any more. */
-    private BitSet deletedFiles() {
+    @Override
+    public BitSet deletedFiles() {
         BitSet deleted = (BitSet) everCommitted.clone();
         deleted.andNot(head.files);
         for (long id = latest; id >= earliest && !deleted.isEmpty(); id--) {
@@ -311,7 +320,8 @@ final class MemoryTable implements SimulatedTable {
             String kind,
             Map<String, String> properties,
             int[] files,
-            Content content) {
+            Content content,
+            long target) {
         long id = latest + 1;
         StringBuilder json = new StringBuilder(300);
         json.append("{\"version\":3,\"uuid\":\"").append(id).append('-').append(++clock);
@@ -321,7 +331,8 @@ final class MemoryTable implements SimulatedTable {
         json.append("\",\"commitIdentifier\":").append(identifier);
         json.append(",\"commitKind\":\"").append(kind);
         json.append("\",\"timeMillis\":").append(clock);
-        json.append(",\"totalRecordCount\":0,\"deltaRecordCount\":0");
+        json.append(",\"totalRecordCount\":").append(content.rows.cardinality());
+        json.append(",\"deltaRecordCount\":0");
         String separator = ",\"properties\":{";
         for (Map.Entry<String, String> property : properties.entrySet()) {
             json.append(separator).append('"').append(property.getKey());
@@ -333,7 +344,7 @@ final class MemoryTable implements SimulatedTable {
         latest = id;
         head = content;
         contents.put(clock, content);
-        newSnapshots.add(new SnapshotView(id, user, identifier, files));
+        newSnapshots.add(new SnapshotView(id, user, identifier, files, target));
     }
 
     private static Path path(String path) {
@@ -426,7 +437,8 @@ final class MemoryTable implements SimulatedTable {
                         "APPEND",
                         committable.properties(),
                         files,
-                        head.with(files));
+                        head.with(files),
+                        0);
                 for (int file : files) {
                     everCommitted.set(file);
                 }

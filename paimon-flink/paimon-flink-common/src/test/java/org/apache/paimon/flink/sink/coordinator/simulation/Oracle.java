@@ -18,7 +18,8 @@ import java.nio.channels.ClosedByInterruptException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
-import java.util.Collections;
+import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,10 +34,11 @@ import java.util.concurrent.CancellationException;
  * its tags must hold. It shares nothing with the classes under test.
  *
  * <p><b>After each step</b> ({@link #look}): a new snapshot holds whole reports only, none of them
- * for the second time, none that no completed checkpoint holds; identifiers rise per user; a tag
- * holds what its savepoint holds; no tag of somebody else is touched; a savepoint is tagged before
- * anything later is committed (T3); nobody commits beside a living predecessor, nor after it was
- * told to stop (A7).
+ * for the second time, none that no completed checkpoint of its job holds; it holds exactly what
+ * the checkpoint of its identifier holds (A3); a tag holds what its savepoint holds; no tag of
+ * somebody else is touched; a savepoint is tagged before anything later is committed (T3); nobody
+ * commits beside a living predecessor, after it was told to stop, or after another job has
+ * committed as its user (A7); who refuses to work has a reason (R2, A4, A7).
  *
  * <p><b>At the end</b> ({@link #settled}): the table holds each file of the newest checkpoint once,
  * and the tags are those that the promise demands.
@@ -55,24 +57,38 @@ final class Oracle {
     /** All that a snapshot holds. */
     private final NavigableMap<Long, BitSet> contents = new TreeMap<>();
 
-    /** Newest identifier per commit user. */
-    private final Map<String, Long> newestIdentifier = new HashMap<>();
+    private final List<JobHistory> histories = new ArrayList<>();
 
-    /** Newest snapshot per commit user. */
-    private final Map<String, Long> newestSnapshot = new HashMap<>();
+    /** All commits of the jobs, oldest first, and those that are in the table by snapshot. */
+    private final List<Checkpoint.Commit> commits = new ArrayList<>();
 
-    /** What may be committed per commit user: all that its newest completed checkpoint holds. */
-    private final Map<String, BitSet> committable = new HashMap<>();
-
-    /** All that was written per commit user. */
-    private final Map<String, NavigableMap<Long, Checkpoint>> checkpoints = new HashMap<>();
+    private final Map<Long, Committed> bySnapshot = new HashMap<>();
 
     private Map<String, SimulatedTable.TagView> tags = new HashMap<>();
+
+    /** Snapshots that were tagged once, and those whose tag the owner has deleted since. */
+    private BitSet tagged = new BitSet();
+
+    private final BitSet deletedByOwner = new BitSet();
+
+    /** What the table held before it was rolled back, and not after. */
+    private final BitSet rolledAway = new BitSet();
+
+    /** Whether the table ever went back by a new snapshot. */
+    private boolean wentBackAsLatest;
+
+    /** Who is changing a tag right now, and whether that fails afterwards. */
+    private SimulatedJob tagging;
+
+    private boolean taggingFailed;
 
     private final List<WatchedTagger> taggers = new ArrayList<>();
 
     /** Savepoints whose tag stayed although they were aborted: what is known and documented. */
     private int knownLimits;
+
+    private final Map<SimulatedJob.Refusal, Integer> refusals =
+            new EnumMap<>(SimulatedJob.Refusal.class);
 
     Oracle(Simulation simulation, SimulatedTable table) {
         this.simulation = simulation;
@@ -82,6 +98,11 @@ final class Oracle {
 
     int knownLimits() {
         return knownLimits;
+    }
+
+    /** How often a job refused to work, with reason. */
+    Map<SimulatedJob.Refusal, Integer> refusals() {
+        return refusals;
     }
 
     // ------------------------------------------------------------------------
@@ -108,14 +129,8 @@ final class Oracle {
         reports.add(reported);
     }
 
-    void triggered(JobHistory history, Checkpoint checkpoint) {
-        checkpoints
-                .computeIfAbsent(history.user, user -> new TreeMap<>())
-                .put(checkpoint.id, checkpoint);
-    }
-
     void completed(JobHistory history, Checkpoint checkpoint) {
-        committable.put(history.user, checkpoint.holds());
+        history.committable = checkpoint.holds();
     }
 
     /** The coordinator says that all is committed up to this checkpoint. */
@@ -124,24 +139,37 @@ final class Oracle {
         Checkpoint checkpoint = job.history.checkpoint(checkpointId);
         BitSet expected = checkpoint.holds();
         BitSet missing = (BitSet) expected.clone();
-        missing.andNot(contentOf(job.history.user, latest()));
+        missing.andNot(contentOf(job.history, latest()));
+        missing.andNot(uncertain(job.history));
         if (!missing.isEmpty()) {
             throw new Violation(
                     "T2, E3: the coordinator said that "
                             + checkpoint
                             + " is committed. The table holds "
-                            + contentOf(job.history.user, latest())
+                            + contentOf(job.history, latest())
                             + ", it should hold "
                             + expected);
         }
-        if (demand(checkpoint) == Demand.MUST && tagOf(job.history.user, checkpoint.id) == null) {
+        if (demand(checkpoint) == Demand.MUST && tagOf(checkpoint) == null) {
             throw new Violation(
                     "T2: the coordinator said that " + checkpoint + " is committed: no tag.");
         }
     }
 
-    /** The coordinator has failed the job: in legal mode there must be a reason. */
+    /** A coordinator of a job is about to look at the table. */
+    void opens(SimulatedJob job) {
+        if (job.firstLook < 0) {
+            job.firstLook = commits.size();
+        }
+    }
+
+    /** The coordinator has failed the job: there must be a reason. */
     void failed(SimulatedJob job, Throwable cause) {
+        if (job.refusal != null) {
+            checkRefusal(job, cause);
+            refusals.merge(job.refusal, 1, Integer::sum);
+            return;
+        }
         if (simulation.config().mode == Mode.HOSTILE) {
             return;
         }
@@ -149,6 +177,72 @@ final class Oracle {
         if (!simulation.faults().takeTagFailed() && !simulated(cause)) {
             throw new Violation("The coordinator failed the job for no reason: " + cause, cause);
         }
+    }
+
+    private void checkRefusal(SimulatedJob job, Throwable cause) {
+        boolean hasReason;
+        switch (job.refusal) {
+            case ROLLED_BACK:
+                Checkpoint restored = job.history.newest;
+                hasReason =
+                        !job.working && restored.knownOwn != null && restored.knownOwn.rolledBack;
+                // It has looked at the table, and taken nothing from it.
+                job.firstLook = -1;
+                break;
+            case UNDECIDED:
+                hasReason = wentBackAsLatest;
+                break;
+            case FILES_GONE:
+                hasReason =
+                        commits.stream()
+                                .anyMatch(
+                                        commit ->
+                                                commit.rolledBack
+                                                        && isOfUser(commit, job.history.user));
+                break;
+            case FOREIGN:
+                hasReason = foreignCommit(job, false) != null;
+                break;
+            case LOCKED:
+                hasReason = simulation.otherRuns(job);
+                break;
+            default:
+                throw new IllegalStateException(job.refusal.toString());
+        }
+        if (!hasReason) {
+            throw new Violation(
+                    "The coordinator refuses to work without need (" + job.refusal + "): " + cause,
+                    cause);
+        }
+    }
+
+    /**
+     * A7: a commit of somebody else as the user of a job since that has looked at the table first;
+     * null for none.
+     */
+    private Checkpoint.Commit foreignCommit(SimulatedJob job, boolean stillThere) {
+        for (int i = commits.size() - 1; i >= 0 && i >= job.firstLook; i--) {
+            Checkpoint.Commit commit = commits.get(i);
+            if (commit.job != job
+                    && isOfUser(commit, job.history.user)
+                    && !isOfPredecessor(job, commit)
+                    && !(stillThere && (commit.rolledBack || !exists(commit.snapshotId)))) {
+                return commit;
+            }
+        }
+        return null;
+    }
+
+    private static boolean isOfUser(Checkpoint.Commit commit, String user) {
+        return commit.job.history.user.equals(user);
+    }
+
+    /** Whether a commit is of what was restored: of whom took it, or whoever else restored it. */
+    private static boolean isOfPredecessor(SimulatedJob job, Checkpoint.Commit commit) {
+        Checkpoint restored = job.restored;
+        return restored != null
+                && commit.identifier <= restored.id
+                && (restored.takenBy == commit.job || restored.is(commit.job.restored));
     }
 
     private static boolean simulated(Throwable cause) {
@@ -193,11 +287,11 @@ final class Oracle {
      * Nobody remembers the aborts so far: a flag in the restored state comes back, and a tag that
      * was still to be deleted stays.
      */
-    void memoryLost(JobHistory history, Checkpoint restored) {
-        for (Checkpoint checkpoint : all(history.user).values()) {
+    private void memoryLost(JobHistory history) {
+        for (Checkpoint checkpoint : history.checkpoints.values()) {
             if (checkpoint.status == Checkpoint.Status.ABORTED
-                    && (tagOf(history.user, checkpoint.id) != null
-                            || restored != null && restored.flags(checkpoint.id))) {
+                    && (tagOf(checkpoint) != null
+                            || history.newest != null && history.newest.flags(checkpoint.id))) {
                 checkpoint.abortForgotten = true;
             }
             if (checkpoint.status == Checkpoint.Status.PENDING) {
@@ -209,27 +303,63 @@ final class Oracle {
     /** Its job was canceled: what it left undone is nobody's business. */
     void canceled(JobHistory history, long restoredId) {
         look();
-        for (Checkpoint checkpoint : all(history.user).values()) {
-            if (checkpoint.status == Checkpoint.Status.ABORTED
-                    && tagOf(history.user, checkpoint.id) != null) {
+        for (Checkpoint checkpoint : history.checkpoints.values()) {
+            if (checkpoint.status == Checkpoint.Status.ABORTED && tagOf(checkpoint) != null) {
                 checkpoint.abortForgotten = true;
             }
         }
-        for (Checkpoint checkpoint : all(history.user).tailMap(restoredId, false).values()) {
+        for (Checkpoint checkpoint : history.checkpoints.tailMap(restoredId, false).values()) {
             if (checkpoint.excuse == null
-                    && (checkpoint.status == Checkpoint.Status.LOST
-                            || tagOf(history.user, checkpoint.id) == null)) {
+                    && (checkpoint.status == Checkpoint.Status.LOST || tagOf(checkpoint) == null)) {
                 checkpoint.excuse = "its job was canceled";
             }
         }
     }
 
-    /** A job starts from a savepoint, as its user. */
-    void restored(JobHistory history) {
-        if (history.newest != null) {
-            committable.put(history.user, history.newest.holds());
-            history.newest.excuse = null;
+    /** A job starts in a JobMaster of its own: from a checkpoint, or with nothing. */
+    void started(JobHistory history) {
+        if (!histories.contains(history)) {
+            histories.add(history);
         }
+        memoryLost(history);
+        Checkpoint restored = history.newest;
+        if (restored != null) {
+            history.committable = restored.holds();
+            if (restored.commit() == null || exists(restored.commit().snapshotId)) {
+                restored.excuse = null;
+            }
+            history.mayLack = restored.holds();
+            history.mayLack.andNot(restored.committedBefore);
+        }
+        history.startedFrom = restored;
+        restarted(history);
+    }
+
+    /**
+     * A job has changed the file of a tag.
+     *
+     * @param failed whether it does not know that
+     */
+    void tagChanged(SimulatedJob job, boolean failed) {
+        tagging = job;
+        taggingFailed = failed;
+        try {
+            look();
+        } catch (Violation violation) {
+            // The base would take it for a failure of the file system.
+            simulation.report(violation);
+        }
+        tagging = null;
+    }
+
+    /** The state of a coordinator is taken: what was restored is recovered. */
+    void coordinatorTaken(SimulatedJob job, Checkpoint checkpoint) {
+        look();
+        job.working = true;
+        checkpoint.takenBy = job;
+        checkpoint.knownOwn = job.history.newestOwn;
+        checkpoint.committedBefore = contentOf(job.history, latest());
+        checkpoint.taggedBefore = tagged;
     }
 
     /**
@@ -241,7 +371,8 @@ final class Oracle {
         if (history.newest == null || !history.newest.someFinished()) {
             return;
         }
-        for (Checkpoint checkpoint : all(history.user).headMap(history.newest.id, true).values()) {
+        for (Checkpoint checkpoint :
+                history.checkpoints.headMap(history.newest.id, true).values()) {
             if (checkpoint.ownFiles == 0 && checkpoint.excuse == null) {
                 checkpoint.excuse = "its writers have finished, and had nothing to say";
             }
@@ -250,8 +381,8 @@ final class Oracle {
 
     /** A replay was lost as a whole: what is restored then looks as if all writers had finished. */
     void replayLost(JobHistory history) {
-        for (Checkpoint checkpoint : all(history.user).values()) {
-            if (tagOf(history.user, checkpoint.id) == null && checkpoint.excuse == null) {
+        for (Checkpoint checkpoint : history.checkpoints.values()) {
+            if (tagOf(checkpoint) == null && checkpoint.excuse == null) {
                 checkpoint.excuse = "its replay was lost as a whole";
             }
         }
@@ -260,38 +391,78 @@ final class Oracle {
     /** Snapshots were expired: a savepoint that had no tag yet never gets one (T10). */
     void expired() {
         look();
-        for (Map.Entry<String, NavigableMap<Long, Checkpoint>> entry : checkpoints.entrySet()) {
-            for (Checkpoint checkpoint : entry.getValue().values()) {
-                if (checkpoint.snapshotId > 0
+        for (JobHistory history : histories) {
+            for (Checkpoint checkpoint : history.checkpoints.values()) {
+                if (checkpoint.commit() != null
                         && checkpoint.excuse == null
-                        && tagOf(entry.getKey(), checkpoint.id) == null
-                        && !exists(checkpoint.snapshotId)) {
+                        && tagOf(checkpoint) == null
+                        && !exists(checkpoint.commit().snapshotId)) {
                     checkpoint.excuse = "its snapshot has expired";
                 }
             }
         }
     }
 
-    /** The job goes on from before it. */
-    void forget(String user, Checkpoint checkpoint) {
-        all(user).remove(checkpoint.id, checkpoint);
-    }
-
-    void rolledBack(SimulatedTable.TagView tag) {
-        contents.tailMap(tag.snapshotId, false).clear();
-        newestIdentifier.clear();
-        newestSnapshot.clear();
-        newestIdentifier.put(tag.user, tag.identifier);
-        newestSnapshot.put(tag.user, tag.snapshotId);
-        for (NavigableMap<Long, Checkpoint> ofUser : checkpoints.values()) {
-            for (Checkpoint checkpoint : ofUser.values()) {
-                if (checkpoint.snapshotId > tag.snapshotId) {
+    /**
+     * The table was rolled back to a snapshot.
+     *
+     * @param removed whether the snapshots above it are gone, and their tags
+     */
+    void rolledBack(long snapshotId, boolean removed) {
+        if (removed) {
+            rolledAway.or(contents.get(latest()));
+        } else {
+            look();
+            rolledAway.or(contents.get(latest() - 1));
+        }
+        rolledAway.andNot(contents.get(snapshotId));
+        wentBackAsLatest |= !removed;
+        for (Checkpoint.Commit commit : commits) {
+            commit.rolledBack |= commit.snapshotId > snapshotId;
+        }
+        for (JobHistory history : histories) {
+            if (history.newestOwn != null && history.newestOwn.rolledBack) {
+                history.newestOwn = newestCommit(history);
+                history.lastIdentifier = -1;
+            }
+            for (Checkpoint checkpoint : history.checkpoints.values()) {
+                if (checkpoint.commit() != null && checkpoint.commit().rolledBack) {
                     checkpoint.excuse = "the table was rolled back";
+                    if (removed) {
+                        checkpoint.committedAs(null);
+                    }
                 }
             }
         }
-        checkpoints.get(tag.user).tailMap(tag.identifier, false).clear();
-        tags = new HashMap<>();
+        if (removed) {
+            contents.tailMap(snapshotId, false).clear();
+            bySnapshot.keySet().removeIf(id -> id > snapshotId);
+            BitSet left = (BitSet) tagged.clone();
+            left.clear((int) snapshotId + 1, Math.max(left.length(), (int) snapshotId + 1));
+            tagged = left;
+            deletedByOwner.clear(
+                    (int) snapshotId + 1, Math.max(deletedByOwner.length(), (int) snapshotId + 1));
+            tags.values().removeIf(tag -> tag.snapshotId > snapshotId);
+        }
+        look();
+    }
+
+    private static Checkpoint.Commit newestCommit(JobHistory history) {
+        Checkpoint.Commit newest = null;
+        for (Checkpoint checkpoint : history.checkpoints.values()) {
+            Checkpoint.Commit commit = checkpoint.commit();
+            if (commit != null
+                    && !commit.rolledBack
+                    && (newest == null || newest.number < commit.number)) {
+                newest = commit;
+            }
+        }
+        return newest;
+    }
+
+    /** The owner of the table has deleted a tag: it must not come back. */
+    void tagDeletedByOwner(SimulatedTable.TagView tag) {
+        deletedByOwner.set((int) tag.snapshotId);
         look();
     }
 
@@ -300,7 +471,7 @@ final class Oracle {
     // ------------------------------------------------------------------------
 
     void look() {
-        lookAtTheNewest();
+        lookAtTheNewest(null);
         for (WatchedTagger tagger : taggers) {
             if (tagger.hasGivenUp()) {
                 checkGone(tagger.user);
@@ -308,36 +479,52 @@ final class Oracle {
         }
     }
 
-    /**
-     * T10: what is there and waits for its tag must not be called gone. What was tagged before a
-     * restore may be: when its snapshot is not found, the tag cannot be known as its own.
-     */
+    /** A job has committed right now. */
+    void committed(SimulatedJob job) {
+        lookAtTheNewest(job);
+        look();
+    }
+
+    /** T10: only what is neither there nor tagged, or should not be, may be called gone. */
     private void checkGone(String user) {
-        for (Checkpoint checkpoint : all(user).values()) {
-            boolean needsNone =
-                    checkpoint.abortForgotten || checkpoint.broken || checkpoint.excuse != null;
-            boolean gone = checkpoint.snapshotId > 0 && !exists(checkpoint.snapshotId);
-            boolean tagged = tagOf(user, checkpoint.id) != null;
-            if (checkpoint.type.savepoint() && (needsNone || gone || tagged)) {
-                return;
+        List<Checkpoint> all = new ArrayList<>();
+        for (JobHistory history : histories) {
+            if (!history.user.equals(user)) {
+                continue;
+            }
+            for (Checkpoint checkpoint : history.checkpoints.values()) {
+                boolean needsNone =
+                        checkpoint.abortForgotten
+                                || checkpoint.broken
+                                || checkpoint.excuse != null
+                                || history.superseded;
+                boolean gone =
+                        checkpoint.commit() != null && !exists(checkpoint.commit().snapshotId);
+                if (checkpoint.type.savepoint()
+                        && (needsNone || gone)
+                        && tagOf(checkpoint) == null) {
+                    return;
+                }
+                all.add(checkpoint);
             }
         }
         throw new Violation(
                 "T10: a savepoint of "
                         + user
-                        + " was said to have lost its snapshot, but all are there and untagged: "
-                        + all(user).values());
+                        + " was said to have lost its snapshot, but all are there or tagged: "
+                        + all);
     }
 
-    private void lookAtTheNewest() {
+    private void lookAtTheNewest(SimulatedJob committer) {
         try {
             List<SimulatedTable.SnapshotView> snapshots = table.newSnapshots();
             if (table.tagsChanged()) {
                 // Snapshots that came with the tags are seen first.
-                lookAtTags(snapshots);
+                lookAtTags(snapshots, committer);
             } else {
                 for (SimulatedTable.SnapshotView snapshot : snapshots) {
-                    lookAt(snapshot, true);
+                    lookAt(snapshot, committer);
+                    checkTaggedBefore(snapshot, committer);
                 }
             }
         } catch (Exception e) {
@@ -345,10 +532,11 @@ final class Oracle {
         }
     }
 
-    private void lookAtTags(List<SimulatedTable.SnapshotView> snapshots) throws Exception {
+    private void lookAtTags(List<SimulatedTable.SnapshotView> snapshots, SimulatedJob committer)
+            throws Exception {
         Map<String, SimulatedTable.TagView> before = tags;
         for (SimulatedTable.SnapshotView snapshot : snapshots) {
-            lookAt(snapshot, false);
+            lookAt(snapshot, committer);
         }
         tags = new HashMap<>();
         for (SimulatedTable.TagView tag : table.tags()) {
@@ -361,23 +549,38 @@ final class Oracle {
             }
         }
         for (SimulatedTable.SnapshotView snapshot : snapshots) {
-            checkTaggedBefore(snapshot);
+            checkTaggedBefore(snapshot, committer);
         }
     }
 
-    private void lookAt(SimulatedTable.SnapshotView snapshot, boolean tagsAreKnown) {
-        BitSet content = (BitSet) contents.get(snapshot.id - 1).clone();
-        contents.put(snapshot.id, content);
-        NavigableMap<Long, Checkpoint> ofUser = checkpoints.get(snapshot.user);
-        if (ofUser == null) {
+    private void lookAt(SimulatedTable.SnapshotView snapshot, SimulatedJob committer) {
+        if (snapshot.target > 0) {
+            contents.put(snapshot.id, contents.get(snapshot.target));
             return;
         }
-        Long newest = newestIdentifier.get(snapshot.user);
-        if (newest != null && newest >= snapshot.identifier) {
+        if (committer == null || !committer.history.user.equals(snapshot.user)) {
+            contents.put(snapshot.id, contents.get(snapshot.id - 1));
+            return;
+        }
+        BitSet content = (BitSet) contents.get(snapshot.id - 1).clone();
+        contents.put(snapshot.id, content);
+        JobHistory history = committer.history;
+        Checkpoint.Commit foreign = foreignCommit(committer, true);
+        if (foreign != null) {
+            throw new Violation(
+                    String.format(
+                            "A7: %s has committed %d, although there was %s.",
+                            committer, snapshot.identifier, foreign));
+        }
+        // A snapshot without files may be made again when nothing tells of the first one any more.
+        if (history.lastIdentifier >= snapshot.identifier && snapshot.files.length > 0) {
             throw new Violation(
                     String.format(
                             "Snapshot %d has identifier %d of %s, which had committed %d before.",
-                            snapshot.id, snapshot.identifier, snapshot.user, newest));
+                            snapshot.id,
+                            snapshot.identifier,
+                            snapshot.user,
+                            history.lastIdentifier));
         }
         BitSet added = new BitSet();
         for (int file : snapshot.files) {
@@ -402,7 +605,7 @@ final class Oracle {
             }
         }
         BitSet uncompleted = (BitSet) added.clone();
-        uncompleted.andNot(committable.getOrDefault(snapshot.user, new BitSet()));
+        uncompleted.andNot(history.committable);
         if (!uncompleted.isEmpty()) {
             throw new Violation(
                     String.format(
@@ -410,27 +613,49 @@ final class Oracle {
                                     + " checkpoint holds.",
                             snapshot.id, snapshot.identifier, snapshot.user, uncompleted));
         }
-        newestIdentifier.put(snapshot.user, snapshot.identifier);
-        newestSnapshot.put(snapshot.user, snapshot.id);
-        Checkpoint checkpoint = ofUser.get(snapshot.identifier);
+        Checkpoint checkpoint = history.checkpoint(snapshot.identifier);
         if (checkpoint == null) {
             throw new Violation(
                     "Nobody took a checkpoint " + snapshot.identifier + " of " + snapshot.user);
         }
-        checkpoint.snapshotId = snapshot.id;
-        if (tagsAreKnown) {
-            checkTaggedBefore(snapshot);
+        checkHoldsAll(snapshot, history, checkpoint);
+        Checkpoint.Commit commit =
+                new Checkpoint.Commit(commits.size(), snapshot.id, snapshot.identifier, committer);
+        commits.add(commit);
+        bySnapshot.put(snapshot.id, new Committed(history, checkpoint));
+        checkpoint.committedAs(commit);
+        history.newestOwn = commit;
+        history.lastIdentifier = snapshot.identifier;
+        committer.working = true;
+    }
+
+    /** A3: who restores this checkpoint takes its snapshot for all of it. */
+    private void checkHoldsAll(
+            SimulatedTable.SnapshotView snapshot, JobHistory history, Checkpoint checkpoint) {
+        BitSet content = contentOf(history, snapshot.id);
+        BitSet differs = checkpoint.holds();
+        differs.xor(content);
+        differs.andNot(uncertain(history));
+        if (!checkpoint.taken() || !differs.isEmpty()) {
+            throw new Violation(
+                    String.format(
+                            "A3: snapshot %d carries the identifier of %s, which holds %s; the"
+                                    + " table holds %s of that job then.",
+                            snapshot.id,
+                            checkpoint,
+                            checkpoint.taken() ? checkpoint.holds() : "an incomplete cut",
+                            content));
         }
     }
 
     /** T3: what is due is there before anything later is committed. */
-    private void checkTaggedBefore(SimulatedTable.SnapshotView snapshot) {
-        NavigableMap<Long, Checkpoint> ofUser = checkpoints.get(snapshot.user);
-        if (ofUser == null) {
+    private void checkTaggedBefore(SimulatedTable.SnapshotView snapshot, SimulatedJob committer) {
+        if (committer == null || !committer.history.user.equals(snapshot.user)) {
             return;
         }
-        for (Checkpoint earlier : ofUser.headMap(snapshot.identifier, false).values()) {
-            if (demand(earlier) == Demand.MUST && tagOf(snapshot.user, earlier.id) == null) {
+        for (Checkpoint earlier :
+                committer.history.checkpoints.headMap(snapshot.identifier, false).values()) {
+            if (demand(earlier) == Demand.MUST && tagOf(earlier) == null) {
                 throw new Violation(
                         String.format(
                                 "T3: identifier %d was committed before %s was tagged.",
@@ -448,10 +673,11 @@ final class Oracle {
             }
             return;
         }
-        Checkpoint savepoint = all(tag.user).get(tag.identifier);
-        if (savepoint == null || !savepoint.type.savepoint()) {
-            throw new Violation("Tag " + tag + " is of no savepoint: " + savepoint + ".");
+        Committed committed = bySnapshot.get(tag.snapshotId);
+        if (committed == null || !committed.checkpoint.type.savepoint()) {
+            throw new Violation("Tag " + tag + " is of no savepoint: " + committed + ".");
         }
+        Checkpoint savepoint = committed.checkpoint;
         if (!simulation.config().autoTag) {
             throw new Violation("T7: tag " + tag + " was created with the option off.");
         }
@@ -459,8 +685,11 @@ final class Oracle {
         if (!tag.name.equals(plain) && !tag.name.equals(plain + "-" + tag.snapshotId)) {
             throw new Violation("Tag " + tag + " has the wrong name.");
         }
-        BitSet content = contentOf(tag.user, tag.snapshotId);
-        if (!savepoint.taken() || !content.equals(savepoint.holds())) {
+        BitSet content = contentOf(committed.history, tag.snapshotId);
+        BitSet differs = (BitSet) content.clone();
+        differs.xor(savepoint.holds());
+        differs.andNot(uncertain(committed.history));
+        if (!savepoint.taken() || !differs.isEmpty()) {
             throw new Violation(
                     "Tag "
                             + tag
@@ -475,14 +704,35 @@ final class Oracle {
             throw new Violation(
                     "A3: tag " + tag + ", although a writer was reset to before " + savepoint);
         }
+        if (tagging != null) {
+            checkNotDeletedByOwner(tag, savepoint);
+        }
+        BitSet more = (BitSet) tagged.clone();
+        more.set((int) tag.snapshotId);
+        tagged = more;
+    }
+
+    /** A4: whoever has tagged it, or restores a state of after that, does not tag it again. */
+    private void checkNotDeletedByOwner(SimulatedTable.TagView tag, Checkpoint savepoint) {
+        int snapshotId = (int) tag.snapshotId;
+        Checkpoint restored = tagging.history.newest;
+        boolean known =
+                tagging.tagged.get(snapshotId)
+                        || restored != null
+                                && restored.taggedBefore.get(snapshotId)
+                                && !restored.is(savepoint);
+        if (deletedByOwner.get(snapshotId) && known) {
+            throw new Violation("A4: tag " + tag + " came back, which its owner had deleted.");
+        }
+        tagging.tagged.set(snapshotId, !taggingFailed);
     }
 
     private void lookAtDeleted(SimulatedTable.TagView tag) {
-        Checkpoint savepoint = all(tag.user).get(tag.identifier);
+        Checkpoint savepoint = bySnapshot.get(tag.snapshotId).checkpoint;
         boolean mayGo =
-                savepoint != null
-                        && (savepoint.status == Checkpoint.Status.ABORTED
-                                || savepoint.status == Checkpoint.Status.LOST);
+                savepoint.status == Checkpoint.Status.ABORTED
+                        || savepoint.status == Checkpoint.Status.LOST
+                        || deletedByOwner.get((int) tag.snapshotId);
         if (!mayGo) {
             throw new Violation("Tag " + tag + " was deleted, although it is of " + savepoint);
         }
@@ -496,12 +746,14 @@ final class Oracle {
         look();
         Checkpoint newest = history.stopped != null ? history.stopped : history.newest;
         BitSet expected = newest == null ? new BitSet() : newest.holds();
-        BitSet content = contentOf(history.user, latest());
-        if (!content.equals(expected)) {
-            BitSet missing = (BitSet) expected.clone();
-            missing.andNot(content);
-            BitSet tooMany = (BitSet) content.clone();
-            tooMany.andNot(expected);
+        BitSet content = contentOf(history, latest());
+        BitSet missing = (BitSet) expected.clone();
+        missing.andNot(content);
+        missing.andNot(uncertain(history));
+        BitSet tooMany = (BitSet) content.clone();
+        tooMany.andNot(expected);
+        tooMany.andNot(uncertain(history));
+        if (!missing.isEmpty() || !tooMany.isEmpty()) {
             throw new Violation(
                     "The table does not hold what "
                             + newest
@@ -510,19 +762,19 @@ final class Oracle {
                             + ", too many "
                             + tooMany);
         }
-        for (Map.Entry<String, NavigableMap<Long, Checkpoint>> entry : checkpoints.entrySet()) {
-            for (Checkpoint checkpoint : entry.getValue().values()) {
-                checkTag(entry.getKey(), checkpoint);
+        for (JobHistory each : histories) {
+            if (!each.superseded) {
+                each.checkpoints.values().forEach(this::checkTag);
             }
         }
     }
 
-    private void checkTag(String user, Checkpoint checkpoint) {
-        SimulatedTable.TagView tag = tagOf(user, checkpoint.id);
+    private void checkTag(Checkpoint checkpoint) {
+        SimulatedTable.TagView tag = tagOf(checkpoint);
         Demand demand = demand(checkpoint);
         if (tag == null) {
             if (demand == Demand.MUST) {
-                throw new Violation("There is no tag for " + checkpoint + " of " + user + ".");
+                throw new Violation("There is no tag for " + checkpoint + ".");
             }
             return;
         }
@@ -560,7 +812,8 @@ final class Oracle {
         if (checkpoint.broken) {
             return Demand.MUST_NOT;
         }
-        if (checkpoint.snapshotId == 0) {
+        if (checkpoint.commit() == null
+                || deletedByOwner.get((int) checkpoint.commit().snapshotId)) {
             // T8, or never committed: a job that went back to before it knows nothing of it.
             return Demand.MAY;
         }
@@ -569,21 +822,16 @@ final class Oracle {
 
     // ------------------------------------------------------------------------
 
-    private NavigableMap<Long, Checkpoint> all(String user) {
-        return checkpoints.getOrDefault(user, Collections.emptyNavigableMap());
-    }
-
-    private SimulatedTable.TagView tagOf(String user, long savepointId) {
-        String plain = "savepoint-" + savepointId;
-        SimulatedTable.TagView tag = tags.get(plain);
-        if (tag != null && tag.user.equals(user) && tag.identifier == savepointId) {
-            return tag;
+    private SimulatedTable.TagView tagOf(Checkpoint savepoint) {
+        if (savepoint.commit() == null) {
+            return null;
         }
-        for (SimulatedTable.TagView other : tags.values()) {
-            if (other.user.equals(user)
-                    && other.identifier == savepointId
-                    && other.name.equals(plain + "-" + other.snapshotId)) {
-                return other;
+        long snapshotId = savepoint.commit().snapshotId;
+        String plain = "savepoint-" + savepoint.id;
+        for (String name : new String[] {plain, plain + "-" + snapshotId}) {
+            SimulatedTable.TagView tag = tags.get(name);
+            if (tag != null && tag.snapshotId == snapshotId) {
+                return tag;
             }
         }
         return null;
@@ -593,24 +841,42 @@ final class Oracle {
         return contents.lastKey();
     }
 
-    /** The files of one user in a snapshot. */
-    private BitSet contentOf(String user, long snapshotId) {
+    /** The files of one job in a snapshot. */
+    private BitSet contentOf(JobHistory history, long snapshotId) {
         BitSet content = (BitSet) contents.get(snapshotId).clone();
-        BitSet own = new BitSet();
-        for (Checkpoint checkpoint : all(user).values()) {
-            own.or(checkpoint.base);
-            own.or(checkpoint.finishedFiles);
-            for (BitSet before : checkpoint.before) {
-                if (before != null) {
-                    own.or(before);
-                }
-            }
-        }
-        content.and(own);
+        content.and(history.lineage);
         return content;
     }
 
-    private boolean exists(long snapshotId) {
+    /**
+     * Files that may be in the table or not. A file that a rollback has deleted looks like one that
+     * was compacted, once the snapshots are gone that would tell.
+     */
+    private BitSet uncertain(JobHistory history) {
+        BitSet uncertain = (BitSet) history.mayLack.clone();
+        Checkpoint from = history.startedFrom;
+        if (from != null
+                && from.knownOwn != null
+                && from.knownOwn.rolledBack
+                && !exists(from.knownOwn.snapshotId)) {
+            // Nothing tells that this snapshot was rolled back before it expired.
+            uncertain.or(from.holds());
+        }
+        uncertain.and(rolledAway);
+        if (!uncertain.isEmpty()) {
+            uncertain.and(table.deletedFiles());
+        }
+        uncertain.or(history.uncertain);
+        return uncertain;
+    }
+
+    /** All rows in the table. */
+    BitSet content() {
+        look();
+        return contents.get(latest());
+    }
+
+    boolean exists(long snapshotId) {
         try {
             return table.snapshotExists(snapshotId);
         } catch (Exception e) {
@@ -618,12 +884,14 @@ final class Oracle {
         }
     }
 
-    long newestSnapshot(String user) {
-        return newestSnapshot.getOrDefault(user, 0L);
-    }
-
     long newestIdentifier(String user) {
-        return newestIdentifier.getOrDefault(user, -1L);
+        long newest = -1;
+        for (Checkpoint.Commit commit : commits) {
+            if (isOfUser(commit, user)) {
+                newest = Math.max(newest, commit.identifier);
+            }
+        }
+        return newest;
     }
 
     long latestSnapshot() {
@@ -634,19 +902,48 @@ final class Oracle {
         return new TreeSet<>(tags.keySet());
     }
 
-    List<SimulatedTable.TagView> ownedTags(String user) {
-        List<SimulatedTable.TagView> owned = new ArrayList<>();
-        for (Checkpoint checkpoint : all(user).descendingMap().values()) {
-            SimulatedTable.TagView tag = tagOf(user, checkpoint.id);
-            if (tag != null) {
-                owned.add(tag);
-            }
-        }
-        return owned;
+    /** All tags, the newest first. */
+    List<SimulatedTable.TagView> tags() {
+        List<SimulatedTable.TagView> all = new ArrayList<>(tags.values());
+        all.sort(Comparator.comparingLong(tag -> -tag.snapshotId));
+        return all;
     }
 
-    Checkpoint checkpointOf(String user, long id) {
-        return all(user).get(id);
+    /** The savepoint of a tag. */
+    Checkpoint savepointOf(SimulatedTable.TagView tag) {
+        return bySnapshot.get(tag.snapshotId).checkpoint;
+    }
+
+    JobHistory historyOf(SimulatedTable.TagView tag) {
+        return bySnapshot.get(tag.snapshotId).history;
+    }
+
+    /** All histories of a user, the newest first. */
+    List<JobHistory> histories(String user) {
+        List<JobHistory> ofUser = new ArrayList<>();
+        for (int i = histories.size() - 1; i >= 0; i--) {
+            if (histories.get(i).user.equals(user)) {
+                ofUser.add(histories.get(i));
+            }
+        }
+        return ofUser;
+    }
+
+    /** Whose snapshot it is. */
+    private static final class Committed {
+
+        private final JobHistory history;
+        private final Checkpoint checkpoint;
+
+        private Committed(JobHistory history, Checkpoint checkpoint) {
+            this.history = history;
+            this.checkpoint = checkpoint;
+        }
+
+        @Override
+        public String toString() {
+            return checkpoint.toString();
+        }
     }
 
     /** What a tagger counts of the savepoints that it gives up. */

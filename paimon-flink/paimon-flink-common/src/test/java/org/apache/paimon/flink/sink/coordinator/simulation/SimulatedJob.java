@@ -20,6 +20,7 @@ import org.apache.paimon.flink.sink.coordinator.CoordinationResponseUtils;
 import org.apache.paimon.flink.sink.coordinator.CoordinatorSuccession;
 import org.apache.paimon.flink.sink.coordinator.EncodedReport;
 import org.apache.paimon.flink.sink.coordinator.SimulationAccess;
+import org.apache.paimon.tag.UndecidedCommitException;
 
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.metrics.groups.OperatorCoordinatorMetricGroup;
@@ -68,7 +69,26 @@ final class SimulatedJob {
     final SimulatedProcess process;
     private final Simulation simulation;
     private final SimulationAccess.Memory jobMaster;
-    private final CoordinatorSuccession coordinator;
+    private CoordinatorSuccession coordinator;
+
+    /** The loop of its newest coordinator. */
+    private SimulatedLoop loop;
+
+    /** What it was started from; null for nothing. */
+    final Checkpoint restored;
+
+    /** The number of the last commit before its first look at the table; -1 before that. */
+    int firstLook = -1;
+
+    /** Whether it has done more than start. */
+    boolean working;
+
+    /** Snapshots that it has tagged. */
+    final BitSet tagged = new BitSet();
+
+    /** Why it refuses to work; null when it does not. */
+    Refusal refusal;
+
     final Attempt[] current;
     private final int[] nextAttempt;
     final Deque<Action> mainThread = new ArrayDeque<>();
@@ -98,17 +118,21 @@ final class SimulatedJob {
         this.current = new Attempt[history.parallelism];
         this.nextAttempt = new int[history.parallelism];
         this.jobMaster = new SimulationAccess.Memory(simulation.tableName());
-        this.coordinator =
-                SimulationAccess.coordinator(
-                        new Context(),
-                        simulation.tableName() + "#" + process.number,
-                        jobMaster,
-                        "job",
-                        simulation::openCommitter,
-                        simulation.table().serializer(),
-                        history.initialUser,
-                        failureHandler -> simulation.newLoop(process, failureHandler),
-                        closing -> simulation.lastLoop(process).setCloser(closing));
+        this.restored = history.newest;
+        this.coordinator = newCoordinator();
+    }
+
+    private CoordinatorSuccession newCoordinator() {
+        return SimulationAccess.coordinator(
+                new Context(),
+                simulation.tableName() + "#" + process.number,
+                jobMaster,
+                "job",
+                simulation::openCommitter,
+                simulation.table().serializer(),
+                history.initialUser,
+                failureHandler -> loop = simulation.newLoop(this, failureHandler),
+                closing -> loop.setCloser(closing));
     }
 
     /** Starts or recovers the job. */
@@ -156,7 +180,9 @@ final class SimulatedJob {
                         simulation.config().maxPartBytes);
         List<EncodedReport> reports = state(restored, subtask);
         attempt.reports.restored(reports);
-        attempt.sender.replay(restored == null ? -1 : restored.id, reports);
+        // R1: a task of a vertex without state is not told which checkpoint it is restored from.
+        attempt.sender.replay(
+                restored == null || restored.withoutSink() ? -1 : restored.id, reports);
         attempt.send(Attempt.MessageKind.RUNNING, 0, null);
     }
 
@@ -270,6 +296,7 @@ final class SimulatedJob {
                 attempt.blockedBy = checkpoint.id;
             }
             history.reports.get(attempt.subtask).add(new JobHistory.Report(checkpoint.id, files));
+            history.lineage.or(files);
             simulation.oracle().reported(files);
             checkpoint.before[attempt.subtask] = history.files(attempt.subtask);
             checkpoint.states[attempt.subtask] = attempt.reports.toState();
@@ -487,8 +514,7 @@ final class SimulatedJob {
         Checkpoint checkpoint =
                 new Checkpoint(
                         history.nextCheckpointId++, type, takesPart, history.base, finishedFiles);
-        history.checkpoints.add(checkpoint);
-        simulation.oracle().triggered(history, checkpoint);
+        history.checkpoints.put(checkpoint.id, checkpoint);
         pending.add(checkpoint);
         mainThread.add(new Action("take", checkpoint.id, () -> takeCoordinator(checkpoint)));
         return true;
@@ -498,12 +524,16 @@ final class SimulatedJob {
         CompletableFuture<byte[]> state = new CompletableFuture<>();
         coordinator.checkpointCoordinator(checkpoint.id, state);
         state.whenComplete(
-                (bytes, problem) ->
-                        mainThread.add(
-                                new Action(
-                                        "taken",
-                                        checkpoint.id,
-                                        () -> coordinatorTaken(checkpoint, bytes))));
+                (bytes, problem) -> {
+                    if (bytes != null) {
+                        simulation.oracle().coordinatorTaken(this, checkpoint);
+                    }
+                    mainThread.add(
+                            new Action(
+                                    "taken",
+                                    checkpoint.id,
+                                    () -> coordinatorTaken(checkpoint, bytes)));
+                });
     }
 
     private void coordinatorTaken(Checkpoint checkpoint, byte[] state) {
@@ -576,13 +606,14 @@ final class SimulatedJob {
                 attempt.notifications.add(new Attempt.Notification(true, checkpoint.id));
             }
         }
+        CoordinatorSuccession notified = coordinator;
         mainThread.add(
                 new Action(
                         "complete",
                         checkpoint.id,
                         () -> {
                             completionLost = false;
-                            coordinator.notifyCheckpointComplete(checkpoint.id);
+                            notified.notifyCheckpointComplete(checkpoint.id);
                         }));
     }
 
@@ -602,11 +633,12 @@ final class SimulatedJob {
                 attempt.notifications.add(new Attempt.Notification(false, checkpoint.id));
             }
         }
+        CoordinatorSuccession notified = coordinator;
         mainThread.add(
                 new Action(
                         "abort",
                         checkpoint.id,
-                        () -> coordinator.notifyCheckpointAborted(checkpoint.id)));
+                        () -> notified.notifyCheckpointAborted(checkpoint.id)));
     }
 
     // ------------------------------------------------------------------------
@@ -660,7 +692,13 @@ final class SimulatedJob {
         return true;
     }
 
-    boolean restart() {
+    /**
+     * Starts again what has failed.
+     *
+     * @param adaptively whether a job that has failed as a whole gets new coordinators, as the
+     *     adaptive scheduler makes them, instead of resetting those it has
+     */
+    boolean restart(boolean adaptively) {
         if (ended || !failedAsAWhole && failedSubtasks.isEmpty()) {
             return false;
         }
@@ -677,10 +715,19 @@ final class SimulatedJob {
             eventLost = false;
             simulation.oracle().restarted(history);
             failure = null;
+            refusal = null;
+            if (adaptively) {
+                coordinator.close();
+                coordinator = newCoordinator();
+            }
             coordinator.resetToCheckpoint(
                     restored == null ? OperatorCoordinator.NO_CHECKPOINT : restored.id,
                     restored == null ? null : restored.coordinatorState);
+            if (adaptively) {
+                coordinator.start();
+            }
             history.restoreAll(restored);
+            history.breakAllAfter(restored == null ? -1 : restored.id);
             deployAll();
             return true;
         }
@@ -688,12 +735,7 @@ final class SimulatedJob {
             long id = restored == null ? OperatorCoordinator.NO_CHECKPOINT : restored.id;
             coordinator.subtaskReset(subtask, id);
             history.restoreOne(subtask, id);
-            for (Checkpoint checkpoint : history.checkpoints) {
-                if (checkpoint.id > id && !checkpoint.broken) {
-                    checkpoint.broken = true;
-                    checkpoint.brokenBefore = history.nextCheckpointId;
-                }
-            }
+            history.breakAllAfter(id);
         }
         for (int subtask : failedSubtasks) {
             deploy(subtask);
@@ -782,8 +824,8 @@ final class SimulatedJob {
         if (history.checkpoints.isEmpty() || ended) {
             return false;
         }
-        int index = history.checkpoints.size() - 1 - which % history.checkpoints.size();
-        Checkpoint checkpoint = history.checkpoints.get(index);
+        List<Checkpoint> all = new ArrayList<>(history.checkpoints.values());
+        Checkpoint checkpoint = all.get(all.size() - 1 - which % all.size());
         if (checkpoint.status == Checkpoint.Status.ABORTED) {
             coordinator.notifyCheckpointAborted(checkpoint.id);
         } else if (checkpoint.status == Checkpoint.Status.COMPLETED
@@ -820,6 +862,46 @@ final class SimulatedJob {
     boolean staleReady(int subtask, int number) {
         coordinator.executionAttemptReady(subtask, number % (current[subtask].number + 1), null);
         return true;
+    }
+
+    @Override
+    public String toString() {
+        return "the job of " + history.user + " in process " + process.number;
+    }
+
+    /** Why a job refuses to work until somebody has done something about it. */
+    enum Refusal {
+        /** R2. */
+        ROLLED_BACK,
+        /** A4. */
+        UNDECIDED,
+        /** As the base does. */
+        FILES_GONE,
+        /** A7. */
+        FOREIGN,
+        /** A7: in the same process. */
+        LOCKED;
+
+        static Refusal of(Throwable failure) {
+            for (Throwable t = failure; t != null; t = t.getCause()) {
+                String message = String.valueOf(t.getMessage());
+                if (t instanceof UndecidedCommitException) {
+                    return UNDECIDED;
+                } else if (t.getClass().getSimpleName().equals("ForeignCommitException")) {
+                    return FOREIGN;
+                } else if (t instanceof IllegalStateException
+                        && message.contains("rolled back further than the checkpoint")) {
+                    return ROLLED_BACK;
+                } else if (message.contains("are gone: a very old savepoint")
+                        || message.contains("does not exist any more. The job was restored")) {
+                    return FILES_GONE;
+                } else if (t instanceof IllegalStateException
+                        && message.contains("of another running job commits as")) {
+                    return LOCKED;
+                }
+            }
+            return null;
+        }
     }
 
     /** An action of the main thread. */
@@ -869,6 +951,7 @@ final class SimulatedJob {
                 return;
             }
             failure = cause;
+            refusal = Refusal.of(cause);
             simulation.oracle().failed(SimulatedJob.this, cause);
             mainThread.add(new Action("fail", 0, SimulatedJob.this::failAll));
         }

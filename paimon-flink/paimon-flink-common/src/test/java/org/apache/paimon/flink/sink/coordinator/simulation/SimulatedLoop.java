@@ -45,6 +45,7 @@ final class SimulatedLoop implements EventLoop {
 
     final int number;
     final SimulatedProcess process;
+    final SimulatedJob job;
     private final FailureHandler failureHandler;
     private final Listener listener;
     private final Deque<String> names = new ArrayDeque<>();
@@ -68,10 +69,12 @@ final class SimulatedLoop implements EventLoop {
     SimulatedLoop(
             int number,
             SimulatedProcess process,
+            SimulatedJob job,
             FailureHandler failureHandler,
             Listener listener) {
         this.number = number;
         this.process = process;
+        this.job = job;
         this.failureHandler = failureHandler;
         this.listener = listener;
     }
@@ -91,9 +94,9 @@ final class SimulatedLoop implements EventLoop {
         return started && !running && !actions.isEmpty();
     }
 
-    /** Whether an action has stopped in its middle. */
+    /** Whether a commit has stopped in its middle. */
     boolean hanging() {
-        return strand != null;
+        return strand != null && waitingFor == null;
     }
 
     boolean nextOpens() {

@@ -22,6 +22,7 @@ import org.apache.paimon.tag.TableFiles;
 import org.apache.paimon.utils.SnapshotManager;
 import org.apache.paimon.utils.TagManager;
 
+import java.util.BitSet;
 import java.util.List;
 
 /** The table of a run: what the real committer classes work on, and what the oracle looks at. */
@@ -86,6 +87,9 @@ interface SimulatedTable extends AutoCloseable {
 
     List<TagView> tags() throws Exception;
 
+    /** Files that do not exist any more. */
+    BitSet deletedFiles();
+
     boolean snapshotExists(long id) throws Exception;
 
     @Override
@@ -99,11 +103,19 @@ interface SimulatedTable extends AutoCloseable {
         final long identifier;
         final int[] files;
 
+        /** The snapshot whose content it brings back; 0 for none. */
+        final long target;
+
         SnapshotView(long id, String user, long identifier, int[] files) {
+            this(id, user, identifier, files, 0);
+        }
+
+        SnapshotView(long id, String user, long identifier, int[] files, long target) {
             this.id = id;
             this.user = user;
             this.identifier = identifier;
             this.files = files;
+            this.target = target;
         }
     }
 

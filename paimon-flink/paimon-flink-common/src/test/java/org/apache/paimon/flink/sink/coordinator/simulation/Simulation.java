@@ -17,6 +17,7 @@ import org.apache.paimon.flink.sink.Committer;
 import org.apache.paimon.flink.sink.SavepointTaggingCommitter;
 import org.apache.paimon.flink.sink.SavepointTaggingCommitterFactory;
 import org.apache.paimon.flink.sink.TaggedSavepoints;
+import org.apache.paimon.flink.sink.coordinator.SimulationAccess;
 import org.apache.paimon.tag.CommitProgress;
 import org.apache.paimon.tag.CommitUserSnapshots;
 import org.apache.paimon.tag.RestoredCommits;
@@ -28,7 +29,9 @@ import org.apache.paimon.utils.EventLoop;
 import org.apache.flink.api.common.state.ListState;
 
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
@@ -47,6 +50,9 @@ final class Simulation implements AutoCloseable {
     /** More failures than this in a row, with all faults off, and the job does not recover. */
     private static final int PATIENCE = 20;
 
+    /** More than the look for a snapshot reads whose place is unknown. */
+    private static final int MANY = 1_100;
+
     private final RunConfig config;
     private final String tableName = "simulated-" + TABLES.incrementAndGet();
     private final Faults faults = new Faults();
@@ -59,7 +65,11 @@ final class Simulation implements AutoCloseable {
 
     private int loopCount;
     private int jobCount;
+    private boolean manyCommitted;
     private SimulatedJob job;
+
+    /** The second of two jobs that run at once; null when there is none. */
+    private SimulatedJob other;
 
     /** What was found where it could not be thrown. */
     private Violation reported;
@@ -117,11 +127,13 @@ final class Simulation implements AutoCloseable {
         return tableName;
     }
 
-    EventLoop newLoop(SimulatedProcess process, EventLoop.FailureHandler failureHandler) {
+    SimulatedLoop newLoop(SimulatedJob owner, EventLoop.FailureHandler failureHandler) {
+        SimulatedProcess process = owner.process;
         SimulatedLoop loop =
                 new SimulatedLoop(
                         ++loopCount,
                         process,
+                        owner,
                         failureHandler,
                         new SimulatedLoop.Listener() {
                             @Override
@@ -142,10 +154,6 @@ final class Simulation implements AutoCloseable {
         process.loops.add(loop);
         loops.add(loop);
         return loop;
-    }
-
-    SimulatedLoop lastLoop(SimulatedProcess process) {
-        return process.loops.get(process.loops.size() - 1);
     }
 
     /** Whether the caller is an action of some loop. */
@@ -178,6 +186,7 @@ final class Simulation implements AutoCloseable {
         SimulatedLoop loop = runningLoop();
         loop.user = context.commitUser();
         oracle.checkAlone(loop, "opens");
+        oracle.opens(loop.job);
         CommitUserSnapshots snapshots =
                 new CommitUserSnapshots(table.snapshotManager(), context.commitUser());
         ListState<byte[]> progressState =
@@ -225,6 +234,7 @@ final class Simulation implements AutoCloseable {
     }
 
     void afterTag(String path) throws java.io.IOException {
+        SimulatedJob owner = runningLoop().job;
         try {
             faults.afterTag(runningLoop());
         } catch (ProcessDied e) {
@@ -232,8 +242,13 @@ final class Simulation implements AutoCloseable {
                 // The base writes tags in place: the beginning of the file is there.
                 ((MemoryTable) table).tear(path);
             }
+            oracle.tagChanged(owner, true);
+            throw e;
+        } catch (java.io.IOException e) {
+            oracle.tagChanged(owner, true);
             throw e;
         }
+        oracle.tagChanged(owner, false);
     }
 
     // ------------------------------------------------------------------------
@@ -306,7 +321,7 @@ final class Simulation implements AutoCloseable {
             case FAIL_ALL:
                 return job.failAll();
             case RESTART:
-                return job.restart();
+                return job.restart(step.b % 2 == 1);
             case DEADLINE:
                 return deadline(loop(step.a));
             case CLOSED:
@@ -343,7 +358,27 @@ final class Simulation implements AutoCloseable {
             case EXPIRE:
                 return expire(1 + step.a % 3);
             case ANOTHER_COMMITS:
-                return anotherCommits();
+                return anotherCommits(1);
+            case MANY_COMMITS:
+                return manyCommits();
+            case RESTORE_OLD:
+                return restoreOld(step.a);
+            case RESTORE_AFTER_ROLLBACK:
+                return restoreAfterRollback(step.a, step.b / 2 % 2, step.b % 2 == 1);
+            case ROLL_BACK_BELOW:
+                return rollBackBelow(1 + step.a, step.b % 2 == 1);
+            case NEW_SINK:
+                return newSink(1 + step.a % 8);
+            case CLONE:
+                return startClone(step.a, step.b % 2 == 1);
+            case SWITCH_JOBS:
+                return switchJobs();
+            case KEEP_ONE:
+                return keepOne();
+            case COMPACT:
+                return compact();
+            case DELETE_TAG:
+                return deleteTag(step.a);
             case LOSE_EVENT:
                 return job.loseEvent(writer);
             case REPEAT_EVENT:
@@ -391,7 +426,7 @@ final class Simulation implements AutoCloseable {
             return false;
         }
         // A frozen one cannot be told what happens in the middle of its commit: see the docs.
-        boolean mayHang = loop.process == job.process && faults.hangDue();
+        boolean mayHang = other == null && loop.process == job.process && faults.hangDue();
         loop.step(mayHang || loop.nextOpens() && hasCompany(loop));
         return true;
     }
@@ -497,45 +532,74 @@ final class Simulation implements AutoCloseable {
     }
 
     private void start(JobHistory history, SimulatedProcess process) {
-        oracle.restored(history);
-        oracle.restarted(history);
+        oracle.started(history);
         job = new SimulatedJob(this, history, process);
         job.start();
     }
 
+    private boolean commitHangs() {
+        for (SimulatedLoop loop : loops) {
+            if (loop.hanging() && loop.process.alive()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private boolean jobManagerDies(boolean frozen) {
+        if (frozen && (other != null || commitHangs())) {
+            // What happens in the middle of a commit can be told by nobody else.
+            return false;
+        }
         if (job.ended || job.history.stopped != null) {
+            if (other != null && other.process == job.process) {
+                return false;
+            }
             job.process.die();
             job.end();
             return true;
         }
+        SimulatedJob second = other != null && other.process == job.process ? other : null;
+        if (second != null && second.history.stopped != null) {
+            return false;
+        }
         if (!frozen) {
             job.process.die();
-        } else {
-            for (SimulatedLoop loop : job.process.loops) {
-                if (loop.hanging()) {
-                    // What happens in the middle of a commit can be told by nobody else.
-                    return false;
-                }
-            }
         }
-        JobHistory history = job.history;
-        for (Checkpoint checkpoint : history.checkpoints) {
-            for (SimulatedJob.Action action : job.mainThread) {
+        JobHistory history = abandon(job);
+        SimulatedProcess process = newProcess();
+        if (second != null) {
+            JobHistory secondHistory = abandon(second);
+            start(secondHistory, process);
+            other = job;
+        }
+        start(history, process);
+        return true;
+    }
+
+    private JobHistory abandon(SimulatedJob abandoned) {
+        JobHistory history = abandoned.history;
+        for (Checkpoint checkpoint : history.checkpoints.values()) {
+            for (SimulatedJob.Action action : abandoned.mainThread) {
                 if (action.checkpointId == checkpoint.id && "abort".equals(action.name)) {
                     checkpoint.excuse = "its abort died with the JobManager";
                 }
             }
         }
         oracle.look();
-        oracle.memoryLost(history, history.newest);
-        job.abandon();
-        start(history, newProcess());
-        return true;
+        abandoned.abandon();
+        history.breakAllAfter(history.newest == null ? -1 : history.newest.id);
+        return history;
     }
 
     /** Ends the job and, in time or not, its coordinator; whatever is later than that is lost. */
     private void cancel(long restoredId) {
+        if (other != null) {
+            other.end();
+            oracle.canceled(other.history, other.history.newest == null ? -1 : restoredId);
+            other.history.superseded = true;
+            other = null;
+        }
         if (!job.ended) {
             job.end();
         }
@@ -552,14 +616,8 @@ final class Simulation implements AutoCloseable {
         if (job.ended || newest == null || newest.someFinished() || job.history.stopped != null) {
             return false;
         }
-        JobHistory old = job.history;
         cancel(newest.id);
-        oracle.memoryLost(old, newest);
-        JobHistory history =
-                new JobHistory(nextUser(), old.user, parallelism, old.nextCheckpointId);
-        history.newest = newest;
-        history.checkpoints.addAll(old.checkpoints);
-        start(history, processForNext());
+        restoreFrom(job.history, newest, parallelism);
         return true;
     }
 
@@ -570,8 +628,7 @@ final class Simulation implements AutoCloseable {
     /** The newest savepoint that completed after everything that the job has committed. */
     private Checkpoint restorable() {
         JobHistory history = job.history;
-        for (int i = history.checkpoints.size() - 1; i >= 0; i--) {
-            Checkpoint checkpoint = history.checkpoints.get(i);
+        for (Checkpoint checkpoint : history.checkpoints.descendingMap().values()) {
             if (history.newest != null && checkpoint.id <= history.newest.id) {
                 return null;
             }
@@ -589,64 +646,264 @@ final class Simulation implements AutoCloseable {
         if (savepoint == null || savepoint.someFinished()) {
             return false;
         }
-        JobHistory old = job.history;
         cancel(savepoint.id);
-        restoreFrom(old, savepoint, parallelism);
+        restoreFrom(job.history, savepoint, parallelism);
         return true;
     }
 
-    private void restoreFrom(JobHistory old, Checkpoint savepoint, int parallelism) {
-        oracle.memoryLost(old, savepoint);
-        JobHistory history = new JobHistory(nextUser(), old.user, parallelism, savepoint.id + 1);
-        history.newest = savepoint;
-        for (Checkpoint checkpoint : old.checkpoints) {
-            if (checkpoint.id <= savepoint.id) {
-                // A writer that was reset later than that was not reset at all.
-                checkpoint.broken &= checkpoint.brokenBefore <= savepoint.id;
-                history.checkpoints.add(checkpoint);
-            } else {
-                oracle.forget(old.user, checkpoint);
-            }
+    private JobHistory restoreFrom(JobHistory old, Checkpoint restored, int parallelism) {
+        if (restored.withoutSink()) {
+            return startNewSink(restored.id, parallelism);
         }
+        job.history.superseded = true;
+        old.superseded = true;
+        JobHistory history = old.restoredFrom(restored, nextUser(), parallelism);
         start(history, processForNext());
+        return history;
     }
 
     private boolean rollBack(int parallelism, int which) {
-        List<SimulatedTable.TagView> owned = oracle.ownedTags(job.history.user);
+        List<SimulatedTable.TagView> owned = new ArrayList<>(oracle.tags());
+        owned.removeIf(tag -> !tag.user.equals(job.history.user));
         if (owned.isEmpty()) {
             return false;
         }
         SimulatedTable.TagView tag = owned.get(which % owned.size());
-        Checkpoint savepoint = oracle.checkpointOf(tag.user, tag.identifier);
+        JobHistory history = oracle.historyOf(tag);
+        Checkpoint savepoint = oracle.savepointOf(tag);
         if (savepoint.status != Checkpoint.Status.COMPLETED || savepoint.someFinished()) {
             return false;
         }
-        JobHistory old = job.history;
         cancel(savepoint.id);
-        for (SimulatedProcess process : processes) {
-            process.die();
-        }
-        try {
-            table.rollbackTo(tag);
-        } catch (Exception e) {
-            throw new IllegalStateException(e);
-        }
-        oracle.rolledBack(tag);
-        restoreFrom(old, savepoint, parallelism);
+        processes.forEach(SimulatedProcess::die);
+        rollTableBack(tag.snapshotId, false);
+        restoreFrom(history, savepoint, parallelism);
         return true;
     }
 
-    private boolean expire(int retained) {
-        // A table keeps the newest snapshot of a job that runs on it, or the base commits again.
-        long oldest = oldestNeeded(job.history.user, oracle.latestSnapshot());
-        for (SimulatedLoop loop : loops) {
-            if (!loop.terminated() && loop.user != null) {
-                oldest = oldestNeeded(loop.user, oldest);
+    /**
+     * @param asLatest whether by a new snapshot
+     * @return false when that cannot be done
+     */
+    private boolean rollTableBack(long snapshotId, boolean asLatest) {
+        try {
+            SimulatedTable.TagView tag = null;
+            for (SimulatedTable.TagView each : oracle.tags()) {
+                if (each.snapshotId == snapshotId) {
+                    tag = each;
+                }
+            }
+            if (asLatest) {
+                boolean done =
+                        tag == null
+                                ? table.rollbackToAsLatest(snapshotId)
+                                : table.rollbackToAsLatest(tag);
+                if (!done) {
+                    return false;
+                }
+            } else if (tag == null) {
+                table.rollbackTo(snapshotId);
+            } else {
+                table.rollbackTo(tag);
+            }
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+        oracle.rolledBack(snapshotId, !asLatest);
+        return true;
+    }
+
+    /** All completed checkpoints and savepoints of the job's user, the newest of each job first. */
+    private List<Checkpoint> retained() {
+        List<Checkpoint> retained = new ArrayList<>();
+        for (JobHistory history : oracle.histories(job.history.user)) {
+            for (Checkpoint checkpoint : history.checkpoints.descendingMap().values()) {
+                if (checkpoint.status == Checkpoint.Status.COMPLETED
+                        && checkpoint.takenBy != null
+                        && checkpoint.takenBy.history == history
+                        && !checkpoint.someFinished()) {
+                    retained.add(checkpoint);
+                }
             }
         }
-        long keep = Math.max(retained, oracle.latestSnapshot() - oldest + 1);
+        return retained;
+    }
+
+    private boolean restoreOld(int which) {
+        List<Checkpoint> retained = retained();
+        if (retained.isEmpty()) {
+            return false;
+        }
+        Checkpoint restored = retained.get(which % retained.size());
+        JobHistory old = restored.takenBy.history;
+        cancel(restored.id);
+        BitSet gone = restored.holds();
+        gone.andNot(oracle.content());
+        boolean wentOn = restored.broken && old.lastIdentifier > restored.id;
+        JobHistory history = old.restoredFrom(restored, nextUser(), job.history.parallelism);
+        if (wentOn) {
+            // A3: what the writer that was reset had written is there in another form.
+            history.uncertain.or(gone);
+        }
+        old.superseded = true;
+        job.history.superseded = true;
+        start(history, processForNext());
+        return true;
+    }
+
+    private boolean restoreAfterRollback(int which, int furtherBack, boolean asLatest) {
+        List<Checkpoint> retained = retained();
+        if (retained.isEmpty()) {
+            return false;
+        }
+        Checkpoint restored = retained.get(which % retained.size());
+        JobHistory old = restored.takenBy.history;
+        List<Long> targets = new ArrayList<>();
+        for (Checkpoint earlier :
+                old.checkpoints.headMap(restored.id, true).descendingMap().values()) {
+            if (earlier.commit() != null
+                    && !earlier.commit().rolledBack
+                    && restorable(earlier.commit().snapshotId)) {
+                targets.add(earlier.commit().snapshotId);
+            }
+        }
+        targets.sort(Comparator.reverseOrder());
+        if (furtherBack >= targets.size()) {
+            return false;
+        }
+        cancel(restored.id);
+        processes.forEach(SimulatedProcess::die);
+        return rollTableBack(targets.get(furtherBack), asLatest)
+                && restoreFrom(old, restored, job.history.parallelism) != null;
+    }
+
+    /** Whether the table can be rolled back to a snapshot. */
+    private boolean restorable(long snapshotId) {
+        return oracle.exists(snapshotId)
+                || oracle.tags().stream().anyMatch(tag -> tag.snapshotId == snapshotId);
+    }
+
+    private boolean rollBackBelow(int snapshots, boolean asLatest) {
+        long target = oracle.latestSnapshot() - snapshots;
+        if (other != null || target < 1 || !oracle.exists(target) || commitHangs()) {
+            return false;
+        }
+        for (SimulatedProcess process : processes) {
+            if (process != job.process) {
+                process.die();
+            }
+        }
+        BitSet removed = (BitSet) oracle.content().clone();
+        if (!rollTableBack(target, asLatest)) {
+            return false;
+        }
+        removed.andNot(oracle.content());
+        job.history.uncertain.or(removed);
+        return true;
+    }
+
+    private boolean newSink(int parallelism) {
+        Checkpoint newest = job.history.newest;
+        if (newest == null) {
+            return false;
+        }
+        cancel(-1);
+        startNewSink(newest.id, parallelism);
+        return true;
+    }
+
+    private JobHistory startNewSink(long restoredId, int parallelism) {
+        String user = nextUser();
+        JobHistory history = new JobHistory(user, user, parallelism, restoredId + 1);
+        history.newest = Checkpoint.ofNewSink(restoredId, parallelism);
+        history.checkpoints.put(restoredId, history.newest);
+        start(history, processForNext());
+        return history;
+    }
+
+    // ------------------------------------------------------------------------
+    //  Two jobs
+    // ------------------------------------------------------------------------
+
+    private boolean startClone(int which, boolean sameProcess) {
+        if (other != null || job.ended || job.history.stopped != null || commitHangs()) {
+            return false;
+        }
+        Checkpoint restored = null;
+        for (Checkpoint checkpoint : job.history.checkpoints.values()) {
+            if (checkpoint.status == Checkpoint.Status.COMPLETED
+                    && !checkpoint.broken
+                    && !checkpoint.withoutSink()
+                    && checkpoint.type.savepoint() == (which % 2 == 1)) {
+                restored = checkpoint;
+            }
+        }
+        if (restored == null || restored.someFinished()) {
+            return false;
+        }
+        for (SimulatedProcess process : processes) {
+            if (process != job.process) {
+                process.die();
+            }
+        }
+        other = job;
+        start(
+                job.history.restoredFrom(restored, nextUser(), job.history.parallelism),
+                sameProcess ? job.process : newProcess());
+        return true;
+    }
+
+    private boolean switchJobs() {
+        if (other == null || other.ended) {
+            return false;
+        }
+        SimulatedJob next = other;
+        other = job;
+        job = next;
+        return true;
+    }
+
+    private boolean keepOne() {
+        if (other == null || job.ended || job.history.stopped != null) {
+            return false;
+        }
+        return restoreNewest();
+    }
+
+    /** Stops everything and goes on from the newest checkpoint of the job. */
+    private boolean restoreNewest() {
+        Checkpoint newest = job.history.newest;
+        if (newest == null || newest.someFinished()) {
+            cancel(-1);
+            startFresh(job.history.parallelism);
+            return true;
+        }
+        cancel(newest.id);
+        restoreFrom(job.history, newest, job.history.parallelism);
+        return true;
+    }
+
+    /** Whether another job of the same process has not ended, as the same user. */
+    boolean otherRuns(SimulatedJob one) {
+        for (SimulatedJob two : new SimulatedJob[] {job, other}) {
+            if (two != null
+                    && two != one
+                    && !two.ended
+                    && two.process == one.process
+                    && two.history.user.equals(one.history.user)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // ------------------------------------------------------------------------
+    //  The table
+    // ------------------------------------------------------------------------
+
+    private boolean expire(int retained) {
         try {
-            table.expireAllBut((int) keep);
+            table.expireAllBut(retained);
         } catch (Exception e) {
             throw new IllegalStateException(e);
         }
@@ -654,17 +911,45 @@ final class Simulation implements AutoCloseable {
         return true;
     }
 
-    private long oldestNeeded(String user, long oldest) {
-        long newest = oracle.newestSnapshot(user);
-        return newest == 0 ? oldest : Math.min(newest, oldest);
-    }
-
-    private boolean anotherCommits() {
+    private boolean anotherCommits(int times) {
         try {
-            table.commitByAnother(1);
+            table.commitByAnother(times);
         } catch (Exception e) {
             throw new IllegalStateException(e);
         }
+        return true;
+    }
+
+    /** Once in a run: it takes as long as all else in it. */
+    private boolean manyCommits() {
+        if (manyCommitted) {
+            return false;
+        }
+        manyCommitted = true;
+        return anotherCommits(MANY);
+    }
+
+    private boolean compact() {
+        try {
+            return table.compact();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private boolean deleteTag(int which) {
+        List<SimulatedTable.TagView> tags = oracle.tags();
+        if (tags.isEmpty()) {
+            return false;
+        }
+        SimulatedTable.TagView tag = tags.get(which % tags.size());
+        try {
+            table.deleteTag(tag);
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+        oracle.tagDeletedByOwner(tag);
+        oracle.expired();
         return true;
     }
 
@@ -675,11 +960,15 @@ final class Simulation implements AutoCloseable {
     /** Turns the faults off, takes two more checkpoints, and lets the oracle judge. */
     void settle() {
         faults.off();
+        if (other != null) {
+            restoreNewest();
+        }
         recover();
         if (job.history.stopped != null) {
             Checkpoint stopped = job.history.stopped;
             if (!stopped.someFinished()) {
-                restoreSavepoint(job.current.length);
+                cancel(stopped.id);
+                restoreFrom(job.history, stopped, job.current.length);
                 recover();
             } else {
                 oracle.look();
@@ -710,7 +999,7 @@ final class Simulation implements AutoCloseable {
         for (int attempt = 0; attempt < PATIENCE; attempt++) {
             drain(-1, 1);
             look();
-            if (job.restart()) {
+            if (doWhatItAsksFor() || job.restart(false)) {
                 continue;
             }
             if (job.ended || quiet()) {
@@ -721,6 +1010,22 @@ final class Simulation implements AutoCloseable {
         }
         throw new Violation(
                 "With all faults off, the job still fails or hangs: " + state(), job.failure);
+    }
+
+    /** What the message of a job that refuses to work says. */
+    private boolean doWhatItAsksFor() {
+        if (job.refusal == null) {
+            return false;
+        }
+        switch (job.refusal) {
+            case FOREIGN:
+            case LOCKED:
+                return restoreNewest();
+            default:
+                cancel(-1);
+                startFresh(job.history.parallelism);
+                return true;
+        }
     }
 
     private boolean quiet() {
@@ -747,6 +1052,9 @@ final class Simulation implements AutoCloseable {
     @Override
     public void close() {
         processes.forEach(SimulatedProcess::die);
+        for (SimulatedProcess process : processes) {
+            process.loops.forEach(SimulationAccess::forget);
+        }
         table.close();
     }
 }

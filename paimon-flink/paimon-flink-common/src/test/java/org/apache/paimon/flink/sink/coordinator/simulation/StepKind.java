@@ -52,7 +52,7 @@ enum StepKind {
     FAIL_WRITER(3),
     /** Everything fails. */
     FAIL_ALL(1),
-    /** What has failed is started again. */
+    /** What has failed is started again; with b odd and all failed, by new coordinators. */
     RESTART(8),
     /** The a-th newest event loop has not ended in time: it is interrupted. */
     DEADLINE(2),
@@ -83,8 +83,36 @@ enum StepKind {
     /** The job is canceled and a new one starts on the same table, with a writers. */
     FRESH_JOB(1),
     /** Another process expires all snapshots but the newest a. */
-    EXPIRE(2),
+    EXPIRE(3),
     ANOTHER_COMMITS(2),
+
+    // ---- jobs and tables that are changed
+    /** The job is canceled and restored from the a-th newest of all its checkpoints. */
+    RESTORE_OLD(1),
+    /**
+     * The same, after the table was rolled back: with b below 2 to the newest snapshot of that
+     * checkpoint's job up to it, else to one before; with b odd by a new snapshot.
+     */
+    RESTORE_AFTER_ROLLBACK(2),
+    /** The table is rolled back below the running job, a snapshots; with b odd by a new one. */
+    ROLL_BACK_BELOW(1),
+    /** A sink of its own is added to the job at a restore. */
+    NEW_SINK(1),
+    /**
+     * A second job is started from the newest checkpoint (a even) or savepoint, in the same process
+     * (b odd) or in another one; steps are the second one's from now on.
+     */
+    CLONE(2),
+    /** Steps are the other job's from now on. */
+    SWITCH_JOBS(6),
+    /** Both jobs are stopped and this one restored from its newest checkpoint. */
+    KEEP_ONE(1),
+    /** Many snapshots of somebody else. */
+    MANY_COMMITS(1),
+    /** Somebody else rewrites all files. */
+    COMPACT(2),
+    /** The table's owner deletes the a-th tag. */
+    DELETE_TAG(2),
 
     // ---- hostile
     /** The next event of writer a is lost. */
