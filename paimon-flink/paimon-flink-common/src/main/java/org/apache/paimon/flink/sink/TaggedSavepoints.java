@@ -14,9 +14,11 @@ package org.apache.paimon.flink.sink;
 
 import org.apache.paimon.Snapshot;
 
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * The savepoints that this process has tagged, and the snapshots it has tagged for them.
@@ -31,19 +33,31 @@ public final class TaggedSavepoints {
 
     private final Map<Long, Snapshot> snapshots = new LinkedHashMap<>();
 
-    void add(long savepointId, Snapshot snapshot) {
+    /** Those whose tag is known to be there, with all its callbacks told. */
+    private final Set<Long> created = new HashSet<>();
+
+    /** The tag is about to be created: an abort has to look for it, even when that fails. */
+    void creating(long savepointId, Snapshot snapshot) {
         snapshots.remove(savepointId);
+        created.remove(savepointId);
         snapshots.put(savepointId, snapshot);
         if (snapshots.size() > MAX_REMEMBERED) {
-            snapshots.remove(snapshots.keySet().iterator().next());
+            Long oldest = snapshots.keySet().iterator().next();
+            snapshots.remove(oldest);
+            created.remove(oldest);
         }
     }
 
+    void created(long savepointId) {
+        created.add(savepointId);
+    }
+
     boolean contains(long savepointId) {
-        return snapshots.containsKey(savepointId);
+        return created.contains(savepointId);
     }
 
     Optional<Snapshot> remove(long savepointId) {
+        created.remove(savepointId);
         return Optional.ofNullable(snapshots.remove(savepointId));
     }
 }
