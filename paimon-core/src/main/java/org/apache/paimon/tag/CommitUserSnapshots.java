@@ -59,6 +59,9 @@ public final class CommitUserSnapshots {
     /** Whether the table was rolled back behind the place where the last look began. */
     private boolean rolledBack;
 
+    /** Whether snapshots had expired before the last look could see them. */
+    private boolean missed;
+
     /** The newest snapshot of this commit user that a look has found; null when none is known. */
     @Nullable private OwnSnapshot newestOwn;
 
@@ -102,6 +105,7 @@ public final class CommitUserSnapshots {
     public List<Snapshot> look() {
         List<Snapshot> appeared = new ArrayList<>(1);
         long newest = newestId();
+        missed = false;
         rolledBack = newest < seen.id() || isReplaced(seen);
         if (rolledBack) {
             SnapshotPosition before = seen;
@@ -115,7 +119,7 @@ public final class CommitUserSnapshots {
                     seen.id());
             return appeared;
         }
-        forEachAfter(seen.id(), newest, appeared::add);
+        missed = forEachAfter(seen.id(), newest, appeared::add);
         for (Snapshot snapshot : appeared) {
             if (isOwn(snapshot)) {
                 newestOwn = OwnSnapshot.of(snapshot);
@@ -137,6 +141,11 @@ public final class CommitUserSnapshots {
     /** Whether the last look found that the table was rolled back behind the one before it. */
     public boolean rolledBack() {
         return rolledBack;
+    }
+
+    /** Whether snapshots had expired before the last look could see them. */
+    public boolean missed() {
+        return missed;
     }
 
     /** The newest snapshot of the table, of whatever user, at the last look. */

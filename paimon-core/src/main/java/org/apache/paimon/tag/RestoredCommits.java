@@ -111,8 +111,8 @@ public final class RestoredCommits {
         boolean anchorExpired =
                 anchorId >= Snapshot.FIRST_SNAPSHOT_ID && !snapshots.read(anchorId).isPresent();
         expired = snapshots.forEachAfter(anchorId, this::observe) || anchorExpired;
+        tagsAbove = anchorExpired ? 0 : anchorId;
         if (expired) {
-            tagsAbove = anchorExpired ? 0 : anchorId;
             for (Tag tag : tags.savepointTags()) {
                 if (tag.id() > tagsAbove && (rollback == null || tag.id() > rollback.id())) {
                     observe(tag.trimToSnapshot());
@@ -143,10 +143,21 @@ public final class RestoredCommits {
         return Optional.ofNullable(progress);
     }
 
-    /** The newest snapshot of this course above the anchor; empty when there is none. */
-    public Optional<Snapshot> newest() {
+    /**
+     * The newest snapshot of this course above the anchor, up to an identifier: what comes later
+     * than the checkpoint belongs to another course. Empty when there is none.
+     */
+    public Optional<Snapshot> newest(long upToIdentifier) {
         read();
-        return Optional.ofNullable(byIdentifier.get(committedUpTo));
+        Snapshot newest = null;
+        for (Snapshot snapshot : byIdentifier.values()) {
+            if (snapshot.commitIdentifier() <= Math.min(upToIdentifier, committedUpTo)
+                    && (rollback == null || snapshot.id() > rollback.id())
+                    && (newest == null || newest.id() < snapshot.id())) {
+                newest = snapshot;
+            }
+        }
+        return Optional.ofNullable(newest);
     }
 
     /**
@@ -178,6 +189,11 @@ public final class RestoredCommits {
             committedUpTo = Math.max(committedUpTo, snapshot.commitIdentifier());
             byIdentifier.put(snapshot.commitIdentifier(), snapshot);
         }
+    }
+
+    /** Takes into account that snapshots have expired which nobody here has seen. */
+    public void missed() {
+        expired |= progress != null;
     }
 
     private boolean isOfThisCourse(Snapshot snapshot) {
@@ -243,9 +259,13 @@ public final class RestoredCommits {
         if (committed(identifier)) {
             return true;
         }
-        // An empty commit may be repeated: it has nothing that could be there twice.
-        if (!filesDecide() || written.isEmpty()) {
+        if (!filesDecide()) {
             return false;
+        }
+        if (written.isEmpty()) {
+            // It has nothing that could be there twice. But behind later commits its snapshot would
+            // hold their files as well.
+            return identifier < progress.checkpointId();
         }
         return rollback != null ? keptByRollback(identifier, written) : isOrWasInTable(written);
     }

@@ -299,8 +299,7 @@ public final class SavepointTaggingCommitter
         }
         if (!known) {
             committable = committable == null ? committables.decode() : committable;
-            look().forEach(restored::observe);
-            known = restored.committed(identifier);
+            known = committedMeanwhile(committable);
         }
         if (known) {
             repeatToListeners(
@@ -308,8 +307,16 @@ public final class SavepointTaggingCommitter
             tagRestored(identifier);
             return false;
         }
-        commitRestored(committable, partitionMarkDoneRecoverFromState);
-        return true;
+        return commitRestored(committable, partitionMarkDoneRecoverFromState);
+    }
+
+    /** Whether somebody else who recovers the same has committed it since the last look. */
+    private boolean committedMeanwhile(ManifestCommittable committable) throws IOException {
+        look().forEach(restored::observe);
+        if (snapshots.missed()) {
+            restored.missed();
+        }
+        return restored.committed(committable.identifier(), committable.fileCommittables());
     }
 
     /** Listeners of the commit may not have been told before the job died; the base does that. */
@@ -328,7 +335,10 @@ public final class SavepointTaggingCommitter
         }
     }
 
-    private void commitRestored(
+    /**
+     * @return whether it was committed now
+     */
+    private boolean commitRestored(
             ManifestCommittable committable, boolean partitionMarkDoneRecoverFromState)
             throws IOException {
         String runId = restored.runId().orElse(run.runId());
@@ -339,18 +349,24 @@ public final class SavepointTaggingCommitter
         }
         List<ManifestCommittable> single = Collections.singletonList(committable);
         beforeCommit.committing(committable.identifier());
-        boolean filtered =
-                newestIdentifier() >= committable.identifier()
-                        || delegate.filterAndCommit(single, true, partitionMarkDoneRecoverFromState)
-                                == 0;
-        if (filtered) {
-            // Another course of the job has used this identifier: the base leaves it out.
+        // Another course of the job may have used this identifier: the base leaves it out then.
+        boolean used = newestIdentifier() >= committable.identifier();
+        if (!used
+                && delegate.filterAndCommit(single, true, partitionMarkDoneRecoverFromState) == 0) {
+            if (committedMeanwhile(committable)) {
+                tagRestored(committable.identifier());
+                return false;
+            }
+            used = true;
+        }
+        if (used) {
             commitUnfiltered(single);
         }
         newestIdentifier = committable.identifier();
         if (savepoint) {
             tagCommitted(committable.identifier(), runId);
         }
+        return true;
     }
 
     private void commitUnfiltered(List<ManifestCommittable> single) throws IOException {

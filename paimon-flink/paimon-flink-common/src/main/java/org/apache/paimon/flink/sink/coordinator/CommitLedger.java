@@ -89,6 +89,10 @@ final class CommitLedger {
     /** The checkpoint that this ledger began with; {@link #NEVER} for none. */
     private long sessionStart = NEVER;
 
+    private boolean sinkIsNew;
+
+    private long committedUpTo = NEVER;
+
     /** Everything up to here was committed and tagged before the restore. */
     private long committedBefore = NEVER;
 
@@ -213,7 +217,15 @@ final class CommitLedger {
      * the checkpoint to its coordinator, but not to its tasks.
      */
     private boolean isNew(long expected, long restoredCheckpointId, List<EncodedReport> reports) {
-        return restoredCheckpointId == NEVER && reports.isEmpty() && expected == sessionStart;
+        return sinkIsNew
+                && restoredCheckpointId == NEVER
+                && reports.isEmpty()
+                && expected == sessionStart;
+    }
+
+    /** R1: the restored checkpoint has no state of this sink, neither here nor in its writers. */
+    void sinkIsNew() {
+        sinkIsNew = true;
     }
 
     /**
@@ -236,6 +248,8 @@ final class CommitLedger {
     List<CommitBatch> recover() throws ReportProtocolException {
         checkNoReplayLost();
         NavigableMap<Long, RestoredCut> restored = new TreeMap<>();
+        // Writers that are taken for finished may turn out to have something to replay.
+        committedUpTo = withoutReplay() > 0 ? committedBefore : restoring;
         for (int subtask = 0; subtask < parallelism; subtask++) {
             Writer writer = writers[subtask];
             if (writer.runsWithoutReplay) {
@@ -284,12 +298,19 @@ final class CommitLedger {
         return batches;
     }
 
-    private void checkNoReplayLost() throws ReportProtocolException {
+    private int withoutReplay() {
         int without = 0;
+        for (Writer writer : writers) {
+            without += writer.runsWithoutReplay ? 1 : 0;
+        }
+        return without;
+    }
+
+    private void checkNoReplayLost() throws ReportProtocolException {
+        int without = withoutReplay();
         int last = 0;
         for (int subtask = 0; subtask < parallelism; subtask++) {
             if (writers[subtask].runsWithoutReplay) {
-                without++;
                 last = subtask;
             }
         }
@@ -412,6 +433,7 @@ final class CommitLedger {
             batches.add(new CommitBatch(checkpointId, watermark, false, incomplete));
         }
         markAligned(checkpointId);
+        committedUpTo = checkpointId;
         return batches;
     }
 
@@ -475,9 +497,9 @@ final class CommitLedger {
         return checkpointId <= Math.max(lastAligned, restoring);
     }
 
-    /** Highest checkpoint that was aligned; -1 before the first. */
-    long lastAligned() {
-        return lastAligned;
+    /** A4: once all batches are committed, everything up to here is; -1 for nothing. */
+    long committedUpTo() {
+        return committedUpTo;
     }
 
     /**

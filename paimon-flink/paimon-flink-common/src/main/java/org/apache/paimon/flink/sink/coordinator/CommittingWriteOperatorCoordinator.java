@@ -210,6 +210,9 @@ public class CommittingWriteOperatorCoordinator
                 commitUser,
                 run.runId(),
                 run.jobId());
+        if (!restored) {
+            ledger.sinkIsNew();
+        }
         ledger.restoring(restoredCheckpointId, committer.committedUpTo());
         become(State.RESTORING);
     }
@@ -335,7 +338,7 @@ public class CommittingWriteOperatorCoordinator
 
     private void acknowledge(long checkpointId, CompletableFuture<byte[]> checkpoint)
             throws Exception {
-        committer.snapshotState(checkpointId, ledger.lastAligned());
+        committer.snapshotState(checkpointId, ledger.committedUpTo());
         checkpoint.complete(
                 SimpleVersionedSerialization.writeVersionAndSerialize(
                         STATE_SERIALIZER,

@@ -120,7 +120,7 @@ public final class SnapshotCommitter implements AutoCloseable {
                 restored.progress()
                         .map(
                                 progress ->
-                                        restored.newest()
+                                        restored.newest(restoredCheckpointId)
                                                 .map(OwnSnapshot::of)
                                                 .orElse(progress.newestOwn()))
                         .orElse(null);

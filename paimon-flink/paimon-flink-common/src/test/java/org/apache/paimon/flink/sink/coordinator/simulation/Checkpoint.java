@@ -260,6 +260,9 @@ final class Checkpoint {
         /** The table went back behind it. */
         boolean rolledBack;
 
+        /** By which snapshot it did; 0 when its own was removed. */
+        long rolledBackBy;
+
         Commit(int number, long snapshotId, long identifier, SimulatedJob job) {
             this.number = number;
             this.snapshotId = snapshotId;

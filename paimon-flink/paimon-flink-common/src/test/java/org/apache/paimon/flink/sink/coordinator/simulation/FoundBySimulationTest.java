@@ -230,4 +230,199 @@ class FoundBySimulationTest {
                 .then(StepKind.RESTORE_SAVEPOINT)
                 .keepsItsPromises();
     }
+
+    @Test
+    @DisplayName("A4: a file that a second rollback removes may have been compacted before")
+    void twoRollbacksByNewSnapshots() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.DRAIN)
+                .then(StepKind.WRITE)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.DRAIN)
+                .then(StepKind.JOB_MANAGER_DIES)
+                .then(StepKind.COMPACT)
+                .then(StepKind.ROLL_BACK_BELOW, 0, 1)
+                .then(StepKind.ROLL_BACK_BELOW, 0, 1)
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("A4: an anchor that has expired may have been replaced before")
+    void anchorThatHasExpired() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.COMMIT_FAILS)
+                .then(StepKind.ANOTHER_COMMITS)
+                .then(StepKind.DRAIN)
+                .then(StepKind.WRITE)
+                .then(StepKind.ANOTHER_COMMITS)
+                .then(StepKind.SAVEPOINT)
+                .then(StepKind.DRAIN)
+                .then(StepKind.RESTORE_SAVEPOINT)
+                .then(StepKind.DRAIN)
+                .then(StepKind.TAG_FAILS)
+                .then(StepKind.ROLL_BACK_BELOW)
+                .then(StepKind.RESTART)
+                .then(StepKind.DRAIN)
+                .then(StepKind.ANOTHER_COMMITS)
+                .then(StepKind.EXPIRE)
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("T10: a savepoint that has its tag is not said to be without")
+    void tagOfASavepointWhoseSnapshotHasExpired() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.DRAIN)
+                .then(StepKind.WRITE)
+                .then(StepKind.SAVEPOINT)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.DRAIN)
+                .then(StepKind.RESTORE_AFTER_ROLLBACK, 0, 1)
+                .then(StepKind.EXPIRE)
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("R2: a rollback behind files that were compacted before is noticed")
+    void rollbackBehindACompactedSnapshot() throws Exception {
+        scenario(Mode.LEGAL, 2)
+                .then(StepKind.DRAIN_WITHOUT)
+                .then(StepKind.DRAIN_WITHOUT, 5, 0)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.ANOTHER_COMMITS)
+                .then(StepKind.WRITE)
+                .then(StepKind.DRAIN)
+                .then(StepKind.SAVEPOINT)
+                .then(StepKind.DRAIN)
+                .then(StepKind.COMPACT)
+                .then(StepKind.RESCALE)
+                .then(StepKind.ROLL_BACK_BELOW, 1, 3)
+                .then(StepKind.RESTORE_OLD)
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("A7: what a clone has committed in the name of our run is foreign")
+    void committedByACloneInOurName() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.DRAIN)
+                .then(StepKind.WRITE)
+                .then(StepKind.SAVEPOINT)
+                .then(StepKind.DRAIN)
+                .then(StepKind.CLONE, 1, 0)
+                .then(StepKind.DRAIN)
+                .then(StepKind.SWITCH_JOBS)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.DRAIN)
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("R2: a snapshot of an abandoned course may be rolled back")
+    void newestOwnSnapshotOfAnotherCourse() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.MAIN)
+                .then(StepKind.RPC)
+                .then(StepKind.RPC)
+                .then(StepKind.RPC)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.SAVEPOINT)
+                .then(StepKind.DRAIN)
+                .then(StepKind.MANY_COMMITS)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.WRITE)
+                .then(StepKind.DRAIN)
+                .then(StepKind.RESTORE_OLD, 2, 0)
+                .then(StepKind.DRAIN)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.DRAIN)
+                .then(StepKind.RESCALE)
+                .then(StepKind.ROLL_BACK_BELOW)
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("A4: an empty savepoint is not committed again behind later files")
+    void emptySavepointBehindLaterCommits() throws Exception {
+        scenario(Mode.HOSTILE, 1)
+                .forceSnapshots()
+                .then(StepKind.DRAIN)
+                .then(StepKind.SAVEPOINT)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.DRAIN_WITHOUT)
+                .then(StepKind.BARRIER)
+                .then(StepKind.WRITE)
+                .then(StepKind.DRAIN)
+                .then(StepKind.RESTORE_AFTER_ROLLBACK, 0, 1)
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("A4: files tell what has expired since the restore began")
+    void commitOfACloneExpiresDuringTheRestore() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.DRAIN)
+                .then(StepKind.WRITE)
+                .then(StepKind.SAVEPOINT)
+                .then(StepKind.DRAIN)
+                .then(StepKind.RESTORE_OLD)
+                .then(StepKind.CLONE, 1, 0)
+                .then(StepKind.DRAIN, 0, 1)
+                .then(StepKind.ANOTHER_COMMITS)
+                .then(StepKind.EXPIRE)
+                .then(StepKind.SWITCH_JOBS)
+                .then(StepKind.SWITCH_JOBS)
+                .then(StepKind.SWITCH_JOBS)
+                .then(StepKind.DRAIN)
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("R1: an empty replay does not pass for that of a new sink when there is state")
+    void staleReplayIsNotThatOfANewSink() throws Exception {
+        scenario(Mode.HOSTILE, 1)
+                .then(StepKind.DRAIN_WITHOUT)
+                .then(StepKind.FAIL_WRITER)
+                .then(StepKind.RESTART)
+                .then(StepKind.COMMIT_FAILS)
+                .then(StepKind.DRAIN)
+                .then(StepKind.WRITE)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.DRAIN)
+                .then(StepKind.RESTART)
+                .then(StepKind.STALE_EVENT)
+                .then(StepKind.FAIL_WRITER)
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("A1: an abort deletes a tag whose creation failed after its file was there")
+    void abortOfASavepointWhoseTagIsHalfCreated() throws Exception {
+        scenario(Mode.LEGAL, 2)
+                .then(StepKind.DRAIN)
+                .then(StepKind.TAG_FAILS, 0, 3)
+                .then(StepKind.SAVEPOINT)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.WRITE)
+                .then(StepKind.DRAIN_WITHOUT, 1, 0)
+                .then(StepKind.DRAIN_WITHOUT)
+                .then(StepKind.RESTART)
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("A4: a job recovered without replays does not say that all is committed")
+    void nothingIsSettledWhenAllReplaysAreLost() throws Exception {
+        scenario(Mode.HOSTILE, 1)
+                .then(StepKind.DRAIN)
+                .then(StepKind.WRITE)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.COMMIT_FAILS)
+                .then(StepKind.DRAIN)
+                .then(StepKind.JOB_MANAGER_DIES)
+                .then(StepKind.MAIN)
+                .then(StepKind.LOSE_EVENT)
+                .then(StepKind.LOSE_EVENT)
+                .keepsItsPromises();
+    }
 }

@@ -44,6 +44,9 @@ final class JobHistory {
     /** All files that it has inherited or written. Those of other courses are not its business. */
     final BitSet lineage = new BitSet();
 
+    /** What it has committed itself. */
+    final BitSet committed = new BitSet();
+
     /** What may be committed: all that its newest completed checkpoint holds. */
     BitSet committable = new BitSet();
 

@@ -74,8 +74,8 @@ final class Oracle {
     /** What the table held before it was rolled back, and not after. */
     private final BitSet rolledAway = new BitSet();
 
-    /** Whether the table ever went back by a new snapshot. */
-    private boolean wentBackAsLatest;
+    /** The snapshots by which the table went back. */
+    private final List<Long> rollbacksAsLatest = new ArrayList<>();
 
     /** Who is changing a tag right now, and whether that fails afterwards. */
     private SimulatedJob tagging;
@@ -185,12 +185,14 @@ final class Oracle {
             case ROLLED_BACK:
                 Checkpoint restored = job.history.newest;
                 hasReason =
-                        !job.working && restored.knownOwn != null && restored.knownOwn.rolledBack;
+                        !job.working
+                                && restored.knownOwn != null
+                                && (restored.knownOwn.rolledBack || rollbacksAsLatest.size() > 1);
                 // It has looked at the table, and taken nothing from it.
                 job.firstLook = -1;
                 break;
             case UNDECIDED:
-                hasReason = wentBackAsLatest;
+                hasReason = !rollbacksAsLatest.isEmpty();
                 break;
             case FILES_GONE:
                 hasReason =
@@ -239,10 +241,18 @@ final class Oracle {
 
     /** Whether a commit is of what was restored: of whom took it, or whoever else restored it. */
     private static boolean isOfPredecessor(SimulatedJob job, Checkpoint.Commit commit) {
-        Checkpoint restored = job.restored;
-        return restored != null
-                && commit.identifier <= restored.id
-                && (restored.takenBy == commit.job || restored.is(commit.job.restored));
+        for (Checkpoint restored : job.restored) {
+            if (commit.identifier <= restored.id && restored.takenBy == commit.job) {
+                return true;
+            }
+            for (Checkpoint same : commit.job.restored) {
+                if (commit.identifier <= Math.min(same.id, restored.id)
+                        && restored.takenBy == same.takenBy) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     private static boolean simulated(Throwable cause) {
@@ -416,13 +426,23 @@ final class Oracle {
             rolledAway.or(contents.get(latest() - 1));
         }
         rolledAway.andNot(contents.get(snapshotId));
-        wentBackAsLatest |= !removed;
+        if (!removed) {
+            rollbacksAsLatest.add(latest());
+        }
         for (Checkpoint.Commit commit : commits) {
-            commit.rolledBack |= commit.snapshotId > snapshotId;
+            if (commit.snapshotId > snapshotId && !commit.rolledBack) {
+                commit.rolledBack = true;
+                commit.rolledBackBy = removed ? 0 : latest();
+            } else if (removed && commit.rolledBackBy > snapshotId) {
+                // The snapshot that took it back was itself removed.
+                commit.rolledBack = commit.snapshotId > snapshotId;
+                commit.rolledBackBy = 0;
+            }
         }
         for (JobHistory history : histories) {
-            if (history.newestOwn != null && history.newestOwn.rolledBack) {
-                history.newestOwn = newestCommit(history);
+            Checkpoint.Commit newestOwn = newestCommit(history);
+            if (newestOwn != null || history.newestOwn != null && history.newestOwn.rolledBack) {
+                history.newestOwn = newestOwn;
                 history.lastIdentifier = -1;
             }
             for (Checkpoint checkpoint : history.checkpoints.values()) {
@@ -497,6 +517,7 @@ final class Oracle {
                         checkpoint.abortForgotten
                                 || checkpoint.broken
                                 || checkpoint.excuse != null
+                                || checkpoint.ownFiles == 0
                                 || history.superseded;
                 boolean gone =
                         checkpoint.commit() != null && !exists(checkpoint.commit().snapshotId);
@@ -573,6 +594,15 @@ final class Oracle {
                             committer, snapshot.identifier, foreign));
         }
         // A snapshot without files may be made again when nothing tells of the first one any more.
+        boolean unseen = foreignCommit(committer, false) != null;
+        if (unseen) {
+            // What has expired between two looks can be seen by nobody.
+            knownLimits++;
+            history.lastIdentifier = -1;
+            for (int file : snapshot.files) {
+                history.uncertain.set(file);
+            }
+        }
         if (history.lastIdentifier >= snapshot.identifier && snapshot.files.length > 0) {
             throw new Violation(
                     String.format(
@@ -584,7 +614,7 @@ final class Oracle {
         }
         BitSet added = new BitSet();
         for (int file : snapshot.files) {
-            if (content.get(file)) {
+            if (content.get(file) && !unseen) {
                 throw new Violation(
                         String.format(
                                 "File %d is committed again, in snapshot %d (identifier %d of %s).",
@@ -618,6 +648,7 @@ final class Oracle {
             throw new Violation(
                     "Nobody took a checkpoint " + snapshot.identifier + " of " + snapshot.user);
         }
+        history.committed.or(added);
         checkHoldsAll(snapshot, history, checkpoint);
         Checkpoint.Commit commit =
                 new Checkpoint.Commit(commits.size(), snapshot.id, snapshot.identifier, committer);
@@ -633,10 +664,11 @@ final class Oracle {
     private void checkHoldsAll(
             SimulatedTable.SnapshotView snapshot, JobHistory history, Checkpoint checkpoint) {
         BitSet content = contentOf(history, snapshot.id);
-        BitSet differs = checkpoint.holds();
-        differs.xor(content);
-        differs.andNot(uncertain(history));
-        if (!checkpoint.taken() || !differs.isEmpty()) {
+        BitSet differs = difference(history, checkpoint, snapshot.id);
+        // Of one that was aborted early, a writer whose input had ended may not have heard yet.
+        boolean incomplete =
+                !checkpoint.taken() && checkpoint.status == Checkpoint.Status.COMPLETED;
+        if (incomplete || checkpoint.taken() && !differs.isEmpty()) {
             throw new Violation(
                     String.format(
                             "A3: snapshot %d carries the identifier of %s, which holds %s; the"
@@ -686,9 +718,7 @@ final class Oracle {
             throw new Violation("Tag " + tag + " has the wrong name.");
         }
         BitSet content = contentOf(committed.history, tag.snapshotId);
-        BitSet differs = (BitSet) content.clone();
-        differs.xor(savepoint.holds());
-        differs.andNot(uncertain(committed.history));
+        BitSet differs = difference(committed.history, savepoint, tag.snapshotId);
         if (!savepoint.taken() || !differs.isEmpty()) {
             throw new Violation(
                     "Tag "
@@ -745,22 +775,18 @@ final class Oracle {
     void settled(JobHistory history) {
         look();
         Checkpoint newest = history.stopped != null ? history.stopped : history.newest;
-        BitSet expected = newest == null ? new BitSet() : newest.holds();
-        BitSet content = contentOf(history, latest());
-        BitSet missing = (BitSet) expected.clone();
-        missing.andNot(content);
-        missing.andNot(uncertain(history));
-        BitSet tooMany = (BitSet) content.clone();
-        tooMany.andNot(expected);
-        tooMany.andNot(uncertain(history));
-        if (!missing.isEmpty() || !tooMany.isEmpty()) {
+        BitSet differs = difference(history, newest, latest());
+        if (!differs.isEmpty()) {
+            BitSet missing = newest == null ? new BitSet() : newest.holds();
+            missing.and(differs);
+            differs.andNot(missing);
             throw new Violation(
                     "The table does not hold what "
                             + newest
                             + " holds: missing "
                             + missing
                             + ", too many "
-                            + tooMany);
+                            + differs);
         }
         for (JobHistory each : histories) {
             if (!each.superseded) {
@@ -779,6 +805,10 @@ final class Oracle {
             return;
         }
         if (demand == Demand.MUST_NOT) {
+            if (bySnapshot.get(tag.snapshotId).checkpoint != checkpoint) {
+                // Broken for this job, but not for the one that has committed and tagged it.
+                return;
+            }
             if (checkpoint.abortForgotten) {
                 knownLimits++;
                 return;
@@ -849,22 +879,39 @@ final class Oracle {
     }
 
     /**
-     * Files that may be in the table or not. A file that a rollback has deleted looks like one that
-     * was compacted, once the snapshots are gone that would tell.
+     * The files by which a snapshot differs from what a checkpoint holds: what it lacks, and what
+     * that job has committed besides. What others have committed is theirs.
+     */
+    private BitSet difference(JobHistory history, Checkpoint checkpoint, long snapshotId) {
+        BitSet expected = checkpoint == null ? new BitSet() : checkpoint.holds();
+        BitSet difference = (BitSet) contents.get(snapshotId).clone();
+        difference.and(history.committed);
+        difference.andNot(expected);
+        expected.andNot(contents.get(snapshotId));
+        difference.or(expected);
+        difference.andNot(uncertain(history));
+        return difference;
+    }
+
+    /**
+     * Files that may be in the table or not. A file that a rollback has taken from the table looks
+     * like one that was compacted, once the snapshots are gone that would tell.
      */
     private BitSet uncertain(JobHistory history) {
         BitSet uncertain = (BitSet) history.mayLack.clone();
         Checkpoint from = history.startedFrom;
+        uncertain.and(rolledAway);
+        if (!uncertain.isEmpty() && rollbacksAsLatest.stream().allMatch(this::exists)) {
+            uncertain.and(table.deletedFiles());
+        }
         if (from != null
                 && from.knownOwn != null
                 && from.knownOwn.rolledBack
                 && !exists(from.knownOwn.snapshotId)) {
             // Nothing tells that this snapshot was rolled back before it expired.
-            uncertain.or(from.holds());
-        }
-        uncertain.and(rolledAway);
-        if (!uncertain.isEmpty()) {
-            uncertain.and(table.deletedFiles());
+            BitSet lost = from.holds();
+            lost.and(rolledAway);
+            uncertain.or(lost);
         }
         uncertain.or(history.uncertain);
         return uncertain;

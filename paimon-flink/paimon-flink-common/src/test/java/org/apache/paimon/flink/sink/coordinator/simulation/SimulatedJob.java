@@ -74,8 +74,8 @@ final class SimulatedJob {
     /** The loop of its newest coordinator. */
     private SimulatedLoop loop;
 
-    /** What it was started from; null for nothing. */
-    final Checkpoint restored;
+    /** All that its coordinators were restored from. */
+    final List<Checkpoint> restored = new ArrayList<>();
 
     /** The number of the last commit before its first look at the table; -1 before that. */
     int firstLook = -1;
@@ -118,7 +118,9 @@ final class SimulatedJob {
         this.current = new Attempt[history.parallelism];
         this.nextAttempt = new int[history.parallelism];
         this.jobMaster = new SimulationAccess.Memory(simulation.tableName());
-        this.restored = history.newest;
+        if (history.newest != null) {
+            restored.add(history.newest);
+        }
         this.coordinator = newCoordinator();
     }
 
@@ -710,6 +712,9 @@ final class SimulatedJob {
             abort(checkpoint);
         }
         Checkpoint restored = history.newest;
+        if (failedAsAWhole && restored != null) {
+            this.restored.add(restored);
+        }
         if (failedAsAWhole) {
             failedAsAWhole = false;
             eventLost = false;

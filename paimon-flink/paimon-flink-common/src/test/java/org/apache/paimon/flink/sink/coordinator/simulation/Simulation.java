@@ -721,12 +721,26 @@ final class Simulation implements AutoCloseable {
                 if (checkpoint.status == Checkpoint.Status.COMPLETED
                         && checkpoint.takenBy != null
                         && checkpoint.takenBy.history == history
-                        && !checkpoint.someFinished()) {
+                        && !checkpoint.someFinished()
+                        && !startsFromAnotherCourse(history, checkpoint)) {
                     retained.add(checkpoint);
                 }
             }
         }
         return retained;
+    }
+
+    /**
+     * Whether files of a broken savepoint, which this checkpoint holds as its own, were committed
+     * by a job that was restored from that savepoint: two courses of the job share them then.
+     */
+    private static boolean startsFromAnotherCourse(JobHistory history, Checkpoint checkpoint) {
+        for (Checkpoint earlier : history.checkpoints.headMap(checkpoint.id, false).values()) {
+            if (earlier.broken && earlier.commit() != null) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private boolean restoreOld(int which) {
@@ -739,7 +753,7 @@ final class Simulation implements AutoCloseable {
         cancel(restored.id);
         BitSet gone = restored.holds();
         gone.andNot(oracle.content());
-        boolean wentOn = restored.broken && old.lastIdentifier > restored.id;
+        boolean wentOn = restored.broken && oracle.newestIdentifier(old.user) > restored.id;
         JobHistory history = old.restoredFrom(restored, nextUser(), job.history.parallelism);
         if (wentOn) {
             // A3: what the writer that was reset had written is there in another form.
@@ -902,6 +916,10 @@ final class Simulation implements AutoCloseable {
     // ------------------------------------------------------------------------
 
     private boolean expire(int retained) {
+        if (commitHangs()) {
+            // What happens between the last look and the base's own is known to nobody.
+            return false;
+        }
         try {
             table.expireAllBut(retained);
         } catch (Exception e) {
