@@ -98,7 +98,7 @@ class RestoredCommitsTest {
         assertThat(restored.filesDecide()).isFalse();
         assertThat(restored.snapshot(3)).contains(third);
         assertThat(restored.snapshot(4)).isEmpty();
-        assertThat(restored.newest()).contains(fifth);
+        assertThat(restored.newest(Long.MAX_VALUE)).contains(fifth);
         assertThat(restored.runId()).contains(RUN);
         assertThat(restored.progress()).contains(checkpoint);
     }
@@ -113,7 +113,7 @@ class RestoredCommitsTest {
 
         assertThat(restored.committed(3)).isFalse();
         assertThat(restored.committed(3, fixture.write(ME, 3, 3))).isFalse();
-        assertThat(restored.newest()).isEmpty();
+        assertThat(restored.newest(Long.MAX_VALUE)).isEmpty();
         assertThat(restored.snapshot(3)).isEmpty();
         assertThat(restored.committedUpTo()).isEqualTo(Long.MIN_VALUE);
     }
@@ -287,7 +287,7 @@ class RestoredCommitsTest {
         assertThat(restored.committed(4)).isTrue();
         assertThat(restored.committed(5)).isFalse();
         assertThat(restored.snapshot(4)).contains(savepoint);
-        assertThat(restored.newest()).contains(savepoint);
+        assertThat(restored.newest(Long.MAX_VALUE)).contains(savepoint);
     }
 
     @Test
@@ -329,7 +329,7 @@ class RestoredCommitsTest {
         assertThat(restored.committed(3, kept)).isTrue();
         assertThat(restored.committed(4, undone)).isFalse();
         assertThat(restored.committed(5, pending)).isFalse();
-        assertThat(restored.newest()).isEmpty();
+        assertThat(restored.newest(Long.MAX_VALUE)).isEmpty();
 
         fixture.commitAs(ME, RUN, 4, undone);
         RestoredCommits after = restored(checkpoint);
@@ -389,7 +389,7 @@ class RestoredCommitsTest {
         assertThat(restored.committed(5)).isTrue();
         assertThat(restored.committed(6)).isFalse();
         assertThat(restored.snapshot(3)).contains(third);
-        assertThat(restored.newest()).contains(fifth);
+        assertThat(restored.newest(Long.MAX_VALUE)).contains(fifth);
         assertThat(restored.runId()).isEmpty();
         assertThat(restored.progress()).isEmpty();
         assertThat(restored.lostHistory()).isEmpty();

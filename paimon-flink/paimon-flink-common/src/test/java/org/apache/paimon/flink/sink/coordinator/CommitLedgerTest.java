@@ -284,7 +284,7 @@ class CommitLedgerTest {
             assertThat(ledger.alignedOrRestoring(1)).isTrue();
             assertThat(ledger.alignedOrRestoring(2)).isTrue();
             assertThat(ledger.alignedOrRestoring(3)).isFalse();
-            assertThat(ledger.lastAligned()).isEqualTo(2);
+            assertThat(ledger.committedUpTo()).isEqualTo(2);
         }
 
         @Test
