@@ -64,6 +64,12 @@ public final class CommitProgress {
         this.newestOwn = newestOwn;
     }
 
+    /** The same in a later checkpoint. */
+    public CommitProgress as(long laterCheckpointId) {
+        return new CommitProgress(
+                laterCheckpointId, runId, committedUpTo, tableCreationMillis, anchor, newestOwn);
+    }
+
     public long checkpointId() {
         return checkpointId;
     }

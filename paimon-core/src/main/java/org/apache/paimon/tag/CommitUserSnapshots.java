@@ -110,7 +110,11 @@ public final class CommitUserSnapshots {
         if (rolledBack) {
             SnapshotPosition before = seen;
             seen = head();
-            newestOwn = null;
+            if (newestOwn != null
+                    && (newestOwn.position().id() > seen.id()
+                            || isReplaced(newestOwn.position()))) {
+                newestOwn = newestOwnOfAll().map(OwnSnapshot::of).orElse(null);
+            }
             LOG.warn(
                     "The table was rolled back behind {}, where commit user {} has seen it last; its"
                             + " newest snapshot is {} now.",
@@ -121,10 +125,9 @@ public final class CommitUserSnapshots {
         }
         missed = forEachAfter(seen.id(), newest, appeared::add);
         for (Snapshot snapshot : appeared) {
-            if (isOwn(snapshot)) {
+            if (isOwn(snapshot) || isRollbackToAsLatest(snapshot)) {
+                // R2: what a rollback has kept is lost when the table goes back behind that.
                 newestOwn = OwnSnapshot.of(snapshot);
-            } else if (isRollbackToAsLatest(snapshot)) {
-                newestOwn = null;
             }
         }
         if (!appeared.isEmpty()) {

@@ -157,7 +157,8 @@ public final class RestoredCommits {
                 newest = snapshot;
             }
         }
-        return Optional.ofNullable(newest);
+        // R2: what a rollback has kept is lost when the table goes back behind that.
+        return Optional.ofNullable(newest == null ? rollback : newest);
     }
 
     /**
@@ -189,6 +190,19 @@ public final class RestoredCommits {
             committedUpTo = Math.max(committedUpTo, snapshot.commitIdentifier());
             byIdentifier.put(snapshot.commitIdentifier(), snapshot);
         }
+    }
+
+    /** Reads the table again: it was rolled back meanwhile. */
+    public void readAgain() {
+        rollback = null;
+        rollbacks = 0;
+        committedBeforeRollback = NONE;
+        expired = false;
+        committedUpTo = NONE;
+        newestOfUser = null;
+        byIdentifier.clear();
+        read = false;
+        read();
     }
 
     /** Takes into account that snapshots have expired which nobody here has seen. */
@@ -348,8 +362,7 @@ public final class RestoredCommits {
                     String.format("the newest snapshot of the table is snapshot %d", head.id()));
         }
         Optional<Snapshot> there = snapshots.read(known.position().id());
-        if (there.isPresent()
-                && !(snapshots.isOwn(there.get()) && known.equals(OwnSnapshot.of(there.get())))) {
+        if (there.isPresent() && !known.equals(OwnSnapshot.of(there.get()))) {
             return Optional.of(
                     String.format(
                             "snapshot %d is another one now, of commit user %s with identifier %d",

@@ -313,7 +313,9 @@ public final class SavepointTaggingCommitter
     /** Whether somebody else who recovers the same has committed it since the last look. */
     private boolean committedMeanwhile(ManifestCommittable committable) throws IOException {
         look().forEach(restored::observe);
-        if (snapshots.missed()) {
+        if (snapshots.rolledBack()) {
+            restored.readAgain();
+        } else if (snapshots.missed()) {
             restored.missed();
         }
         return restored.committed(committable.identifier(), committable.fileCommittables());
@@ -417,6 +419,15 @@ public final class SavepointTaggingCommitter
                                         snapshots.seen(),
                                         snapshots.newestOwn())
                                 .toBytes()));
+    }
+
+    /** A checkpoint knows no more than the restored one did: that was not recovered. */
+    public void keepRestoredProgress(long checkpointId) throws Exception {
+        List<byte[]> kept = new ArrayList<>(1);
+        if (restored.progress().isPresent()) {
+            kept.add(restored.progress().get().as(checkpointId).toBytes());
+        }
+        progressState.update(kept);
     }
 
     @Override

@@ -91,7 +91,7 @@ final class CommitLedger {
 
     private boolean sinkIsNew;
 
-    private long committedUpTo = NEVER;
+    private boolean recoveredWithoutReplays;
 
     /** Everything up to here was committed and tagged before the restore. */
     private long committedBefore = NEVER;
@@ -248,8 +248,7 @@ final class CommitLedger {
     List<CommitBatch> recover() throws ReportProtocolException {
         checkNoReplayLost();
         NavigableMap<Long, RestoredCut> restored = new TreeMap<>();
-        // Writers that are taken for finished may turn out to have something to replay.
-        committedUpTo = withoutReplay() > 0 ? committedBefore : restoring;
+        recoveredWithoutReplays = withoutReplay() > 0;
         for (int subtask = 0; subtask < parallelism; subtask++) {
             Writer writer = writers[subtask];
             if (writer.runsWithoutReplay) {
@@ -433,7 +432,7 @@ final class CommitLedger {
             batches.add(new CommitBatch(checkpointId, watermark, false, incomplete));
         }
         markAligned(checkpointId);
-        committedUpTo = checkpointId;
+        recoveredWithoutReplays = false;
         return batches;
     }
 
@@ -497,9 +496,17 @@ final class CommitLedger {
         return checkpointId <= Math.max(lastAligned, restoring);
     }
 
-    /** A4: once all batches are committed, everything up to here is; -1 for nothing. */
-    long committedUpTo() {
-        return committedUpTo;
+    /** Highest checkpoint that was aligned; -1 before the first. */
+    long lastAligned() {
+        return lastAligned;
+    }
+
+    /**
+     * A4: whether the writers were taken for finished, and no checkpoint has completed since. When
+     * their replays were lost instead, what these would have brought is not known to be committed.
+     */
+    boolean recoveredWithoutReplays() {
+        return recoveredWithoutReplays;
     }
 
     /**

@@ -338,7 +338,11 @@ public class CommittingWriteOperatorCoordinator
 
     private void acknowledge(long checkpointId, CompletableFuture<byte[]> checkpoint)
             throws Exception {
-        committer.snapshotState(checkpointId, ledger.committedUpTo());
+        if (ledger.recoveredWithoutReplays()) {
+            committer.snapshotRestoredState(checkpointId);
+        } else {
+            committer.snapshotState(checkpointId, ledger.lastAligned());
+        }
         checkpoint.complete(
                 SimpleVersionedSerialization.writeVersionAndSerialize(
                         STATE_SERIALIZER,

@@ -229,6 +229,12 @@ public final class SnapshotCommitter implements AutoCloseable {
         committer.snapshotState();
     }
 
+    /** Nothing is known to be committed but what was before the restore. */
+    void snapshotRestoredState(long checkpointId) throws Exception {
+        committer.keepRestoredProgress(checkpointId);
+        committer.snapshotState();
+    }
+
     @Override
     public void close() throws Exception {
         committer.close();

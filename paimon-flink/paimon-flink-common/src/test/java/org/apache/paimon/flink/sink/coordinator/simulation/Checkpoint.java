@@ -89,6 +89,9 @@ final class Checkpoint {
     /** The newest own snapshot when the coordinator's state was taken; null for none. */
     Commit knownOwn;
 
+    /** The newest rollback by a new snapshot then; null for none. */
+    Commit knownRollback;
+
     /** Whose coordinator has taken it; null when nobody's has, as the sink is new. */
     SimulatedJob takenBy;
 
@@ -136,6 +139,7 @@ final class Checkpoint {
         copy.broken = broken && brokenBefore <= restored.id;
         copy.brokenBefore = brokenBefore;
         copy.knownOwn = knownOwn;
+        copy.knownRollback = knownRollback;
         copy.takenBy = takenBy;
         copy.taggedBefore = taggedBefore;
         copy.committedBefore = committedBefore;
@@ -167,6 +171,16 @@ final class Checkpoint {
 
     void committedAs(Commit newCommit) {
         identity.commit = newCommit;
+    }
+
+    /** R2: what it knows and the table was rolled back behind; null for nothing. */
+    Commit lost() {
+        for (Commit known : new Commit[] {knownOwn, knownRollback}) {
+            if (known != null && known.rolledBack) {
+                return known;
+            }
+        }
+        return null;
     }
 
     boolean is(Checkpoint other) {

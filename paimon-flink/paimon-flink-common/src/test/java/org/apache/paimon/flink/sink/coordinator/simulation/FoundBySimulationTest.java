@@ -425,4 +425,83 @@ class FoundBySimulationTest {
                 .then(StepKind.LOSE_EVENT)
                 .keepsItsPromises();
     }
+
+    @Test
+    @DisplayName("R2: what a rollback by a new snapshot has kept is lost behind that")
+    void rollbackBehindARollback() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.DRAIN)
+                .then(StepKind.WRITE)
+                .then(StepKind.SAVEPOINT)
+                .then(StepKind.DRAIN)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.WRITE)
+                .then(StepKind.DRAIN)
+                .then(StepKind.RESTORE_AFTER_ROLLBACK, 0, 1)
+                .then(StepKind.DRAIN)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.DRAIN)
+                .then(StepKind.RESTORE_AFTER_ROLLBACK, 0, 2)
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("R2: the newest own snapshot is known after a rollback of others snapshots")
+    void rollbackWhileAJobIsRunningForgetsNothing() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.DRAIN)
+                .then(StepKind.WRITE)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.DRAIN)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.CRASH, 6, 0)
+                .then(StepKind.WRITE)
+                .then(StepKind.DRAIN)
+                .then(StepKind.JOB_MANAGER_DIES)
+                .then(StepKind.DRAIN)
+                .then(StepKind.ANOTHER_COMMITS)
+                .then(StepKind.DRAIN)
+                .then(StepKind.SAVEPOINT)
+                .then(StepKind.ROLL_BACK_BELOW)
+                .then(StepKind.DRAIN)
+                .then(StepKind.RESTORE_AFTER_ROLLBACK, 0, 3)
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("A4: the table is read again when it was rolled back during the restore")
+    void rollbackBetweenOpenAndRecovery() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.DRAIN)
+                .then(StepKind.WRITE)
+                .then(StepKind.STOP)
+                .then(StepKind.ANOTHER_COMMITS)
+                .then(StepKind.DRAIN)
+                .then(StepKind.ANOTHER_COMMITS)
+                .then(StepKind.ROLL_BACK_BELOW, 1, 1)
+                .then(StepKind.ANOTHER_COMMITS)
+                .then(StepKind.RESTORE_OLD)
+                .then(StepKind.ANOTHER_COMMITS)
+                .then(StepKind.LOOP)
+                .then(StepKind.ROLL_BACK_BELOW, 3, 0)
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("A4: a checkpoint without recovery keeps what the restored one knew")
+    void progressIsKeptWhenAllReplaysAreLost() throws Exception {
+        scenario(Mode.HOSTILE, 1)
+                .then(StepKind.MAIN)
+                .then(StepKind.WRITE)
+                .then(StepKind.DRAIN)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.DRAIN)
+                .then(StepKind.JOB_MANAGER_FREEZES)
+                .then(StepKind.DRAIN_WITHOUT)
+                .then(StepKind.LOSE_EVENT)
+                .then(StepKind.LOSE_EVENT)
+                .then(StepKind.DRAIN)
+                .then(StepKind.STOP)
+                .keepsItsPromises();
+    }
 }

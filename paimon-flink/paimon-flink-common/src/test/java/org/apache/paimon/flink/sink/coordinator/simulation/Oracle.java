@@ -75,7 +75,7 @@ final class Oracle {
     private final BitSet rolledAway = new BitSet();
 
     /** The snapshots by which the table went back. */
-    private final List<Long> rollbacksAsLatest = new ArrayList<>();
+    private final List<Checkpoint.Commit> rollbacksAsLatest = new ArrayList<>();
 
     /** Who is changing a tag right now, and whether that fails afterwards. */
     private SimulatedJob tagging;
@@ -185,9 +185,7 @@ final class Oracle {
             case ROLLED_BACK:
                 Checkpoint restored = job.history.newest;
                 hasReason =
-                        !job.working
-                                && restored.knownOwn != null
-                                && (restored.knownOwn.rolledBack || rollbacksAsLatest.size() > 1);
+                        !job.working && (restored.lost() != null || rollbacksAsLatest.size() > 1);
                 // It has looked at the table, and taken nothing from it.
                 job.firstLook = -1;
                 break;
@@ -368,6 +366,10 @@ final class Oracle {
         job.working = true;
         checkpoint.takenBy = job;
         checkpoint.knownOwn = job.history.newestOwn;
+        checkpoint.knownRollback =
+                rollbacksAsLatest.isEmpty()
+                        ? null
+                        : rollbacksAsLatest.get(rollbacksAsLatest.size() - 1);
         checkpoint.committedBefore = contentOf(job.history, latest());
         checkpoint.taggedBefore = tagged;
     }
@@ -427,9 +429,15 @@ final class Oracle {
         }
         rolledAway.andNot(contents.get(snapshotId));
         if (!removed) {
-            rollbacksAsLatest.add(latest());
+            rollbacksAsLatest.add(
+                    new Checkpoint.Commit(commits.size(), latest(), Long.MAX_VALUE, null));
         }
-        for (Checkpoint.Commit commit : commits) {
+        List<Checkpoint.Commit> all = new ArrayList<>(commits);
+        all.addAll(rollbacksAsLatest);
+        for (Checkpoint.Commit commit : all) {
+            if (commit.snapshotId == latest() && !removed) {
+                continue;
+            }
             if (commit.snapshotId > snapshotId && !commit.rolledBack) {
                 commit.rolledBack = true;
                 commit.rolledBackBy = removed ? 0 : latest();
@@ -654,6 +662,9 @@ final class Oracle {
                 new Checkpoint.Commit(commits.size(), snapshot.id, snapshot.identifier, committer);
         commits.add(commit);
         bySnapshot.put(snapshot.id, new Committed(history, checkpoint));
+        if (checkpoint.commit() != null && added.isEmpty()) {
+            checkpoint.excuse = "it was committed again without files, and either may be tagged";
+        }
         checkpoint.committedAs(commit);
         history.newestOwn = commit;
         history.lastIdentifier = snapshot.identifier;
@@ -901,13 +912,11 @@ final class Oracle {
         BitSet uncertain = (BitSet) history.mayLack.clone();
         Checkpoint from = history.startedFrom;
         uncertain.and(rolledAway);
-        if (!uncertain.isEmpty() && rollbacksAsLatest.stream().allMatch(this::exists)) {
+        if (!uncertain.isEmpty()
+                && rollbacksAsLatest.stream().allMatch(rollback -> exists(rollback.snapshotId))) {
             uncertain.and(table.deletedFiles());
         }
-        if (from != null
-                && from.knownOwn != null
-                && from.knownOwn.rolledBack
-                && !exists(from.knownOwn.snapshotId)) {
+        if (from != null && from.lost() != null && !exists(from.lost().snapshotId)) {
             // Nothing tells that this snapshot was rolled back before it expired.
             BitSet lost = from.holds();
             lost.and(rolledAway);
