@@ -284,7 +284,7 @@ class CommitLedgerTest {
             assertThat(ledger.alignedOrRestoring(1)).isTrue();
             assertThat(ledger.alignedOrRestoring(2)).isTrue();
             assertThat(ledger.alignedOrRestoring(3)).isFalse();
-            assertThat(ledger.committedUpTo()).isEqualTo(2);
+            assertThat(ledger.lastAligned()).isEqualTo(2);
         }
 
         @Test
@@ -705,6 +705,7 @@ class CommitLedgerTest {
         @DisplayName("R1: a vertex that is new in the restored job replays nothing, and starts")
         void newVertex() throws Exception {
             restoring(3);
+            ledger.sinkIsNew();
             ledger.replay(0, 0, -1, Collections.emptyList());
             ledger.replay(1, 0, -1, Collections.emptyList());
             assertThat(ledger.replaysComplete()).isTrue();
@@ -731,6 +732,7 @@ class CommitLedgerTest {
 
         private void newVertexUpTo(long checkpointId) throws Exception {
             restoring(checkpointId);
+            ledger.sinkIsNew();
             ledger.replay(0, 0, -1, Collections.emptyList());
             ledger.replay(1, 0, -1, Collections.emptyList());
             recover();

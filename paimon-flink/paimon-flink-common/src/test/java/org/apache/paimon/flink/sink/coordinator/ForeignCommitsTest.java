@@ -58,6 +58,12 @@ class ForeignCommitsTest {
         foreign.allow(run, restoredRun, restoredCheckpointId);
     }
 
+    /** Commits as this attempt does, which says so before. */
+    private Snapshot commitOwn(long identifier, int row) throws Exception {
+        foreign.committing(identifier);
+        return fixture.commitAs(USER, run.runId(), identifier, row);
+    }
+
     private void assertRefuses(Snapshot snapshot) {
         assertThatThrownBy(() -> foreign.look(snapshots))
                 .isInstanceOf(ForeignCommitException.class)
@@ -68,11 +74,21 @@ class ForeignCommitsTest {
     @DisplayName("A7: own commits, and those of other users, stop nobody and are handed on")
     void ownAndOtherUsers() throws Exception {
         start(3);
-        Snapshot own = fixture.commitAs(USER, run.runId(), 4, 1);
+        Snapshot own = commitOwn(4, 1);
         Snapshot other = fixture.commitAs("another-job", CLONE, 4, 2);
 
         assertThat(foreign.look(snapshots)).containsExactly(own, other);
         assertThat(foreign.look(snapshots)).isEmpty();
+    }
+
+    @Test
+    @DisplayName("A7: who commits in our name what we have not begun to commit is foreign")
+    void inOurNameAheadOfUs() throws Exception {
+        start(3);
+        commitOwn(4, 1);
+        foreign.look(snapshots);
+
+        assertRefuses(fixture.commitAs(USER, run.runId(), 5, 2));
     }
 
     @Test
@@ -87,7 +103,7 @@ class ForeignCommitsTest {
     void cloneFarBehind() throws Exception {
         start(2);
         for (int id = 3; id <= 10; id++) {
-            fixture.commitAs(USER, run.runId(), id, id);
+            commitOwn(id, id);
         }
         foreign.look(snapshots);
 
@@ -141,7 +157,7 @@ class ForeignCommitsTest {
         assertThat(foreign.started()).isTrue();
 
         assertThat(foreign.look(snapshots)).isEmpty();
-        fixture.commitAs(USER, run.runId(), 3, 100);
+        commitOwn(3, 100);
         assertThat(foreign.look(snapshots)).hasSize(1);
         start(2);
         assertThat(foreign.look(snapshots)).isEmpty();
@@ -164,14 +180,14 @@ class ForeignCommitsTest {
         start(3);
         fixture.commitAs(USER, PREDECESSOR, 3, 1);
         foreign.look(snapshots);
-        fixture.commitAs(USER, run.runId(), 5, 1);
+        commitOwn(5, 1);
         foreign.look(snapshots);
         // The next attempt is restored from a checkpoint of this run.
         start(run.runId(), 5);
         fixture.commitAs(USER, PREDECESSOR, 2, 2);
 
         assertThat(foreign.look(snapshots)).hasSize(1);
-        fixture.commitAs(USER, run.runId(), 9, 2);
+        commitOwn(9, 2);
         assertThat(foreign.look(snapshots)).hasSize(1);
     }
 
@@ -218,8 +234,8 @@ class ForeignCommitsTest {
     @DisplayName("A7: a table that was rolled back is no foreign commit")
     void rolledBack() throws Exception {
         start(3);
-        fixture.commitAs(USER, run.runId(), 4, 1);
-        fixture.commitAs(USER, run.runId(), 5, 2);
+        commitOwn(4, 1);
+        commitOwn(5, 2);
         foreign.look(snapshots);
         fixture.table().rollbackTo(1);
         assertThat(foreign.look(snapshots)).isEmpty();
