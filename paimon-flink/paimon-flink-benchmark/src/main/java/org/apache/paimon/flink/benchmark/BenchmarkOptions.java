@@ -49,7 +49,7 @@ final class BenchmarkOptions {
                     "org/apache/paimon/flink/sink/RowAppendTableSink.class",
                     "org/apache/paimon/flink/sink/AutoTagForSavepointCommitterOperator.class",
                     "org/apache/paimon/flink/sink/coordinator/"
-                            + "CommittingWriteOperatorCoordinator.class");
+                            + "CommitSession.class");
 
     private Path jar;
     private Path against;

@@ -12,6 +12,8 @@
 
 package org.apache.paimon.flink.sink;
 
+import org.apache.paimon.flink.sink.coordinator.commit.SavepointTaggingCommitter;
+import org.apache.paimon.flink.sink.coordinator.commit.SavepointTaggingCommitterFactory;
 import org.apache.paimon.flink.sink.state.OperatorBackendStateStore;
 import org.apache.paimon.manifest.ManifestCommittable;
 import org.apache.paimon.operation.TagDeletion;

@@ -14,12 +14,12 @@ package org.apache.paimon.flink.sink;
 
 import org.apache.paimon.flink.sink.coordinator.AwaitCommitRequest;
 import org.apache.paimon.flink.sink.coordinator.AwaitCommitResponse;
-import org.apache.paimon.flink.sink.coordinator.CheckpointCommittables;
-import org.apache.paimon.flink.sink.coordinator.CheckpointCommittablesSerializer;
 import org.apache.paimon.flink.sink.coordinator.CoordinationResponseUtils;
-import org.apache.paimon.flink.sink.coordinator.EncodedReport;
-import org.apache.paimon.flink.sink.coordinator.WriterEventSender;
-import org.apache.paimon.flink.sink.coordinator.WriterReports;
+import org.apache.paimon.flink.sink.coordinator.report.CheckpointCommittables;
+import org.apache.paimon.flink.sink.coordinator.report.CheckpointCommittablesSerializer;
+import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
+import org.apache.paimon.flink.sink.coordinator.report.PendingReports;
+import org.apache.paimon.flink.sink.coordinator.report.WriterEventSender;
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.table.sink.CommitMessageSerializer;
 
@@ -78,7 +78,7 @@ import java.util.concurrent.TimeoutException;
  * to the next checkpoint.
  *
  * <p><b>Recovery.</b> Reports stay in the writer's state until a checkpoint that was triggered
- * after their commit has completed ({@link WriterReports}). A restored attempt replays what it
+ * after their commit has completed ({@link PendingReports}). A restored attempt replays what it
  * finds, and the coordinator acknowledges no checkpoint before that is committed.
  */
 public class CoordinatorCommittingRowDataStoreWriteOperator
@@ -100,7 +100,7 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
     private transient CheckpointCommittablesSerializer serializer;
     private transient WriterEventSender sender;
 
-    private transient WriterReports reports;
+    private transient PendingReports reports;
 
     /** What was flushed for the checkpoint that is being taken. */
     private transient List<Committable> flushed;
@@ -134,7 +134,7 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
                 new CheckpointCommittablesSerializer(
                         new CommittableSerializer(new CommitMessageSerializer()));
         sender = new WriterEventSender(operatorEventGateway);
-        reports = new WriterReports();
+        reports = new PendingReports();
         flushed = new ArrayList<>();
         currentWatermark = Long.MIN_VALUE;
 

@@ -12,6 +12,10 @@
 
 package org.apache.paimon.flink.sink;
 
+import org.apache.paimon.flink.sink.coordinator.commit.CommitRun;
+import org.apache.paimon.flink.sink.coordinator.commit.SavepointTaggingCommitter;
+import org.apache.paimon.flink.sink.coordinator.commit.SavepointTaggingCommitterFactory;
+import org.apache.paimon.flink.sink.coordinator.commit.TaggedSavepoints;
 import org.apache.paimon.flink.sink.state.StateStore;
 import org.apache.paimon.manifest.ManifestCommittable;
 

@@ -14,8 +14,8 @@ package org.apache.paimon.flink.sink;
 
 import org.apache.paimon.data.InternalRow;
 import org.apache.paimon.flink.FlinkConnectorOptions;
+import org.apache.paimon.flink.sink.coordinator.CommittingWriteOperatorCoordinator;
 import org.apache.paimon.flink.sink.coordinator.CoordinatorCommitPreconditions;
-import org.apache.paimon.flink.sink.coordinator.CoordinatorSuccession;
 import org.apache.paimon.manifest.ManifestCommittable;
 import org.apache.paimon.options.Options;
 import org.apache.paimon.table.FileStoreTable;
@@ -117,7 +117,7 @@ public class RowAppendTableSink extends AppendTableSink<InternalRow> {
         @Override
         public OperatorCoordinator.Provider getCoordinatorProvider(
                 String operatorName, OperatorID operatorId) {
-            return new CoordinatorSuccession.Provider(
+            return new CommittingWriteOperatorCoordinator.Provider(
                     operatorId, table, committerFactory, initialCommitUser);
         }
 

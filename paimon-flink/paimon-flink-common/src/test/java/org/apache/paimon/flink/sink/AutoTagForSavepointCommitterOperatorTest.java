@@ -13,6 +13,7 @@
 package org.apache.paimon.flink.sink;
 
 import org.apache.paimon.Snapshot;
+import org.apache.paimon.flink.sink.coordinator.commit.SavepointTaggingCommitterFactory;
 import org.apache.paimon.flink.sink.testutils.HookedCommitter;
 import org.apache.paimon.manifest.ManifestCommittable;
 import org.apache.paimon.manifest.ManifestCommittableSerializer;

@@ -17,10 +17,10 @@ import org.apache.paimon.data.GenericRow;
 import org.apache.paimon.data.InternalRow;
 import org.apache.paimon.flink.sink.coordinator.AwaitCommitResponse;
 import org.apache.paimon.flink.sink.coordinator.CoordinationResponseUtils;
-import org.apache.paimon.flink.sink.coordinator.EncodedReport;
-import org.apache.paimon.flink.sink.coordinator.GoldenBytes;
-import org.apache.paimon.flink.sink.coordinator.RecordedEvents;
-import org.apache.paimon.flink.sink.coordinator.Reports;
+import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
+import org.apache.paimon.flink.sink.coordinator.report.GoldenBytes;
+import org.apache.paimon.flink.sink.coordinator.report.RecordedEvents;
+import org.apache.paimon.flink.sink.coordinator.report.Reports;
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.tag.testutils.AppendTableFixture;
 

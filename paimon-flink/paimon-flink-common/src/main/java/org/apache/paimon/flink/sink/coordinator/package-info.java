@@ -12,7 +12,7 @@
 
 /**
  * The coordinator-commit path: what the writers report, and the coordinator that commits and tags
- * it. {@code CommitLedger} decides, {@code SnapshotCommitter} does the I/O, {@code
- * CommittingWriteOperatorCoordinator} lives Flink's life cycle around the two.
+ * it. {@code CommitLedger} decides, {@code SnapshotCommitter} does the I/O, {@code CommitSession}
+ * lives Flink's life cycle around the two.
  */
 package org.apache.paimon.flink.sink.coordinator;

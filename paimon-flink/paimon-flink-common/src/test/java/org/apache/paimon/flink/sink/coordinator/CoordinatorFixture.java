@@ -13,8 +13,14 @@
 package org.apache.paimon.flink.sink.coordinator;
 
 import org.apache.paimon.Snapshot;
-import org.apache.paimon.flink.sink.CommitRun;
 import org.apache.paimon.flink.sink.StoreCommitter;
+import org.apache.paimon.flink.sink.coordinator.commit.CommitRun;
+import org.apache.paimon.flink.sink.coordinator.commit.JobMasterMemory;
+import org.apache.paimon.flink.sink.coordinator.commit.TableCommitterOpener;
+import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
+import org.apache.paimon.flink.sink.coordinator.report.Reports;
+import org.apache.paimon.flink.sink.coordinator.report.WriterEvent;
+import org.apache.paimon.flink.sink.coordinator.report.WriterEventSender;
 import org.apache.paimon.flink.sink.testutils.HookedCommitter;
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.tag.testutils.AppendTableFixture;
@@ -67,7 +73,7 @@ final class CoordinatorFixture {
                 new OperatorID(), PARALLELISM, CoordinatorFixture.class.getClassLoader());
     }
 
-    CommittingWriteOperatorCoordinator coordinator(
+    CommitSession coordinator(
             OperatorCoordinator.Context coordinatorContext,
             Duration closeDeadline,
             Function<EventLoop.FailureHandler, EventLoop> loopFactory,
@@ -81,7 +87,7 @@ final class CoordinatorFixture {
                 memory);
     }
 
-    CommittingWriteOperatorCoordinator coordinator(
+    CommitSession coordinator(
             OperatorCoordinator.Context coordinatorContext,
             Duration closeDeadline,
             Function<EventLoop.FailureHandler, EventLoop> loopFactory,
@@ -89,7 +95,7 @@ final class CoordinatorFixture {
             JobMasterMemory memory)
             throws Exception {
         FileStoreTable fileStoreTable = table.table();
-        return new CommittingWriteOperatorCoordinator(
+        return new CommitSession(
                 coordinatorContext,
                 new TableCommitterOpener(
                         fileStoreTable,

@@ -12,10 +12,15 @@
 
 package org.apache.paimon.flink.sink.coordinator;
 
-import org.apache.paimon.flink.sink.CommitRun;
 import org.apache.paimon.flink.sink.Committer;
-import org.apache.paimon.flink.sink.SavepointTaggingCommitter;
-import org.apache.paimon.flink.sink.TaggedSavepoints;
+import org.apache.paimon.flink.sink.coordinator.commit.CommitRun;
+import org.apache.paimon.flink.sink.coordinator.commit.CommitterOpener;
+import org.apache.paimon.flink.sink.coordinator.commit.JobMasterMemory;
+import org.apache.paimon.flink.sink.coordinator.commit.SavepointTaggingCommitter;
+import org.apache.paimon.flink.sink.coordinator.commit.SnapshotCommitter;
+import org.apache.paimon.flink.sink.coordinator.commit.TaggedSavepoints;
+import org.apache.paimon.flink.sink.coordinator.report.CheckpointCommittablesSerializer;
+import org.apache.paimon.flink.sink.coordinator.report.WriterEventSender;
 import org.apache.paimon.utils.EventLoop;
 
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
@@ -54,7 +59,7 @@ public final class SimulationAccess {
     }
 
     /** A real coordinator whose threads are the simulation's. */
-    public static CoordinatorSuccession coordinator(
+    public static CommittingWriteOperatorCoordinator coordinator(
             OperatorCoordinator.Context context,
             String table,
             Memory jobMaster,
@@ -95,9 +100,9 @@ public final class SimulationAccess {
                     }
                 };
         CommitRun run = CommitRun.begin(jobId);
-        return new CoordinatorSuccession(
+        return new CommittingWriteOperatorCoordinator(
                 memory ->
-                        new CommittingWriteOperatorCoordinator(
+                        new CommitSession(
                                 context,
                                 committerOpener,
                                 initialCommitUser,
@@ -111,7 +116,7 @@ public final class SimulationAccess {
 
     /** A run is over: nobody waits for its loops any more. */
     public static void forget(EventLoop loop) {
-        CommitUserLease.release(loop);
+        CommitterLock.release(loop);
     }
 
     /** A sender that cuts reports into parts of the given size. */

@@ -12,9 +12,9 @@
 
 package org.apache.paimon.flink.sink.coordinator.simulation;
 
-import org.apache.paimon.flink.sink.coordinator.RestoredCommittableEvent;
-import org.apache.paimon.flink.sink.coordinator.WriterEventSender;
-import org.apache.paimon.flink.sink.coordinator.WriterReports;
+import org.apache.paimon.flink.sink.coordinator.report.PendingReports;
+import org.apache.paimon.flink.sink.coordinator.report.RestoredCommittableEvent;
+import org.apache.paimon.flink.sink.coordinator.report.WriterEventSender;
 
 import org.apache.flink.runtime.operators.coordination.OperatorEvent;
 
@@ -47,7 +47,7 @@ final class Attempt {
 
     final int subtask;
     final int number;
-    final WriterReports reports = new WriterReports();
+    final PendingReports reports = new PendingReports();
 
     /** Null when the vertex had finished in the restored checkpoint. */
     WriterEventSender sender;

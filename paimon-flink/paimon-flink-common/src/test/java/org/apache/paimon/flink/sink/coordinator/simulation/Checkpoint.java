@@ -12,7 +12,7 @@
 
 package org.apache.paimon.flink.sink.coordinator.simulation;
 
-import org.apache.paimon.flink.sink.coordinator.EncodedReport;
+import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
 
 import java.io.IOException;
 import java.util.Arrays;

@@ -15,11 +15,11 @@ package org.apache.paimon.flink.sink.coordinator.simulation;
 import org.apache.paimon.flink.sink.Committable;
 import org.apache.paimon.flink.sink.coordinator.AwaitCommitRequest;
 import org.apache.paimon.flink.sink.coordinator.AwaitCommitResponse;
-import org.apache.paimon.flink.sink.coordinator.CheckpointCommittables;
+import org.apache.paimon.flink.sink.coordinator.CommittingWriteOperatorCoordinator;
 import org.apache.paimon.flink.sink.coordinator.CoordinationResponseUtils;
-import org.apache.paimon.flink.sink.coordinator.CoordinatorSuccession;
-import org.apache.paimon.flink.sink.coordinator.EncodedReport;
 import org.apache.paimon.flink.sink.coordinator.SimulationAccess;
+import org.apache.paimon.flink.sink.coordinator.report.CheckpointCommittables;
+import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
 import org.apache.paimon.tag.UndecidedCommitException;
 
 import org.apache.flink.api.common.JobID;
@@ -69,7 +69,7 @@ final class SimulatedJob {
     final SimulatedProcess process;
     private final Simulation simulation;
     private final SimulationAccess.Memory jobMaster;
-    private CoordinatorSuccession coordinator;
+    private CommittingWriteOperatorCoordinator coordinator;
 
     /** The loop of its newest coordinator. */
     private SimulatedLoop loop;
@@ -124,7 +124,7 @@ final class SimulatedJob {
         this.coordinator = newCoordinator();
     }
 
-    private CoordinatorSuccession newCoordinator() {
+    private CommittingWriteOperatorCoordinator newCoordinator() {
         return SimulationAccess.coordinator(
                 new Context(),
                 simulation.tableName() + "#" + process.number,
@@ -608,7 +608,7 @@ final class SimulatedJob {
                 attempt.notifications.add(new Attempt.Notification(true, checkpoint.id));
             }
         }
-        CoordinatorSuccession notified = coordinator;
+        CommittingWriteOperatorCoordinator notified = coordinator;
         mainThread.add(
                 new Action(
                         "complete",
@@ -635,7 +635,7 @@ final class SimulatedJob {
                 attempt.notifications.add(new Attempt.Notification(false, checkpoint.id));
             }
         }
-        CoordinatorSuccession notified = coordinator;
+        CommittingWriteOperatorCoordinator notified = coordinator;
         mainThread.add(
                 new Action(
                         "abort",

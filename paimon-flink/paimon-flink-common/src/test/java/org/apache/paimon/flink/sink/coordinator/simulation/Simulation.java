@@ -12,12 +12,12 @@
 
 package org.apache.paimon.flink.sink.coordinator.simulation;
 
-import org.apache.paimon.flink.sink.CommitRun;
 import org.apache.paimon.flink.sink.Committer;
-import org.apache.paimon.flink.sink.SavepointTaggingCommitter;
-import org.apache.paimon.flink.sink.SavepointTaggingCommitterFactory;
-import org.apache.paimon.flink.sink.TaggedSavepoints;
 import org.apache.paimon.flink.sink.coordinator.SimulationAccess;
+import org.apache.paimon.flink.sink.coordinator.commit.CommitRun;
+import org.apache.paimon.flink.sink.coordinator.commit.SavepointTaggingCommitter;
+import org.apache.paimon.flink.sink.coordinator.commit.SavepointTaggingCommitterFactory;
+import org.apache.paimon.flink.sink.coordinator.commit.TaggedSavepoints;
 import org.apache.paimon.tag.CommitProgress;
 import org.apache.paimon.tag.CommitUserSnapshots;
 import org.apache.paimon.tag.RestoredCommits;

@@ -1,0 +1,105 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.sink.coordinator.commit;
+
+import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * What is to be committed under one checkpoint's identifier: the reports that carry files, the
+ * aligned watermark, and whether the snapshot is to be tagged as a savepoint.
+ *
+ * <p>Reports are taken out one by one, so that the bytes of each are free as soon as it is decoded.
+ */
+public final class CommitBatch {
+
+    private final long checkpointId;
+    private final long watermark;
+    private final boolean completeSavepoint;
+    private final Deque<Entry> entries;
+
+    CommitBatch(
+            long checkpointId, long watermark, boolean completeSavepoint, Deque<Entry> entries) {
+        this.checkpointId = checkpointId;
+        this.watermark = watermark;
+        this.completeSavepoint = completeSavepoint;
+        this.entries = new ArrayDeque<>(entries);
+    }
+
+    long checkpointId() {
+        return checkpointId;
+    }
+
+    /** In milliseconds; {@link Long#MIN_VALUE} when no watermark is known. */
+    long watermark() {
+        return watermark;
+    }
+
+    /** Whether this is the complete cut of a savepoint that was not withdrawn. */
+    boolean completeSavepoint() {
+        return completeSavepoint;
+    }
+
+    /** Whether there is no file to commit (any more). */
+    boolean isEmpty() {
+        return entries.isEmpty();
+    }
+
+    /** Number of reports that carry files (and were not taken out yet). */
+    public int size() {
+        return entries.size();
+    }
+
+    /** Takes the next report out; null when there is none. */
+    public Entry poll() {
+        return entries.poll();
+    }
+
+    @Override
+    public String toString() {
+        return String.format(
+                "CommitBatch{checkpoint %d, %d reports, watermark %d%s}",
+                checkpointId,
+                entries.size(),
+                watermark,
+                completeSavepoint ? ", complete savepoint" : "");
+    }
+
+    /** One report and who made it. */
+    public static final class Entry {
+
+        private final int subtask;
+        private final int attempt;
+        private final EncodedReport report;
+
+        Entry(int subtask, int attempt, EncodedReport report) {
+            this.subtask = subtask;
+            this.attempt = attempt;
+            this.report = report;
+        }
+
+        int subtask() {
+            return subtask;
+        }
+
+        int attempt() {
+            return attempt;
+        }
+
+        public EncodedReport report() {
+            return report;
+        }
+    }
+}

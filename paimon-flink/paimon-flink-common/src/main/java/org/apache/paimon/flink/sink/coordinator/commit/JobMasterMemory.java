@@ -1,0 +1,69 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.sink.coordinator.commit;
+
+import org.apache.flink.runtime.checkpoint.CheckpointCoordinator;
+import org.apache.flink.runtime.jobgraph.OperatorID;
+import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.WeakHashMap;
+
+/**
+ * What the coordinators of one operator have to remember as long as one JobMaster runs the job.
+ *
+ * <p>The default scheduler keeps a coordinator and resets it. The adaptive scheduler makes a new
+ * one at each restart of the job, so the memory cannot be the coordinator's own. Both keep one
+ * store of completed checkpoints for as long as their JobMaster lives, which is the key here, and
+ * held weakly.
+ */
+public final class JobMasterMemory {
+
+    private static final Map<Object, Map<OperatorID, JobMasterMemory>> MEMORIES =
+            new WeakHashMap<>();
+
+    private final AbortedCheckpoints aborted = new AbortedCheckpoints();
+    private final TaggedSavepoints tagged = new TaggedSavepoints();
+    private final ForeignCommits foreignCommits;
+
+    public JobMasterMemory(String table) {
+        foreignCommits = new ForeignCommits(table);
+    }
+
+    /** The memory of the JobMaster that runs this coordinator, once it is about to start. */
+    public static JobMasterMemory of(OperatorCoordinator.Context context, String table) {
+        CheckpointCoordinator checkpoints = context.getCheckpointCoordinator();
+        if (checkpoints == null) {
+            return new JobMasterMemory(table);
+        }
+        synchronized (MEMORIES) {
+            return MEMORIES.computeIfAbsent(
+                            checkpoints.getCheckpointStore(), store -> new HashMap<>())
+                    .computeIfAbsent(
+                            context.getOperatorId(), operator -> new JobMasterMemory(table));
+        }
+    }
+
+    public AbortedCheckpoints aborted() {
+        return aborted;
+    }
+
+    public TaggedSavepoints tagged() {
+        return tagged;
+    }
+
+    public ForeignCommits foreignCommits() {
+        return foreignCommits;
+    }
+}

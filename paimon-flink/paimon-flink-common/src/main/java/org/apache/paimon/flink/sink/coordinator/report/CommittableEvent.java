@@ -1,0 +1,39 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.sink.coordinator.report;
+
+/**
+ * A part of the report that a writer makes for a checkpoint, sent while it takes that checkpoint.
+ */
+public class CommittableEvent extends WriterEvent {
+
+    private static final long serialVersionUID = 2L;
+
+    private final boolean endOfInput;
+
+    CommittableEvent(
+            long position,
+            long checkpointId,
+            boolean endOfInput,
+            int version,
+            boolean last,
+            byte[] part) {
+        super(position, checkpointId, version, last, part);
+        this.endOfInput = endOfInput;
+    }
+
+    /** E2: the writer has no more data after this report; it may be gone at the next checkpoint. */
+    boolean endOfInput() {
+        return endOfInput;
+    }
+}
