@@ -28,7 +28,6 @@ import org.apache.paimon.utils.EventLoop;
 
 import org.apache.flink.core.io.SimpleVersionedSerialization;
 import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
-import org.apache.flink.runtime.operators.coordination.CoordinationRequestHandler;
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
 import org.apache.flink.runtime.operators.coordination.OperatorEvent;
@@ -53,12 +52,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 /**
- * Commits on the JobManager what the writers report, one life from (re)start to the next reset.
+ * Commits on the JobManager what the writers report, from one start to the next reset.
  *
- * <p><b>What it is for.</b> It turns Flink's calls into actions on one {@link EventLoop} and owns
- * the life cycle. What may be committed is decided by the {@link CommitLedger}, fed by the {@link
- * ReportReceiver}; the {@link SnapshotCommitter} does the I/O. A reset ends this life and {@link
- * CommittingWriteOperatorCoordinator} starts the next.
+ * <p><b>What it is for.</b> It turns the calls of {@link CommittingWriteOperatorCoordinator} into
+ * actions on one {@link EventLoop} and owns the life cycle. What may be committed is decided by the
+ * {@link CommitLedger}, fed by the {@link ReportReceiver}; the {@link SnapshotCommitter} does the
+ * I/O. A reset ends this session and the coordinator starts the next.
  *
  * <p><b>Threads.</b> Flink calls on the JobManager's main thread; those calls only queue. All state
  * but {@link #closing} belongs to the event loop.
@@ -81,7 +80,7 @@ import java.util.function.Function;
  * <p><b>Recovery.</b> Its own checkpoint holds the commit user and the committer's state (S3);
  * pending reports and tags come from the writers' replays alone.
  */
-public class CommitSession implements OperatorCoordinator, CoordinationRequestHandler {
+final class CommitSession {
 
     private static final Logger LOG = LoggerFactory.getLogger(CommitSession.class);
 
@@ -90,7 +89,7 @@ public class CommitSession implements OperatorCoordinator, CoordinationRequestHa
     private static final CoordinatorStateSerializer STATE_SERIALIZER =
             new CoordinatorStateSerializer();
 
-    private final Context context;
+    private final OperatorCoordinator.Context context;
     private final CommitterOpener committerOpener;
     private final String initialCommitUser;
     private final Duration closeDeadline;
@@ -114,12 +113,12 @@ public class CommitSession implements OperatorCoordinator, CoordinationRequestHa
     private State state = State.CREATED;
 
     /** The checkpoint to restore from; -1 for none. Set before the loop is started. */
-    private long restoredCheckpointId = NO_CHECKPOINT;
+    private long restoredCheckpointId = OperatorCoordinator.NO_CHECKPOINT;
 
     @Nullable private byte[] restoredState;
 
     /** Everything up to this checkpoint is committed and tagged. */
-    private long settledCheckpointId = NO_CHECKPOINT;
+    private long committedCheckpointId = OperatorCoordinator.NO_CHECKPOINT;
 
     private CommitLedger ledger;
     private ReportReceiver receiver;
@@ -130,14 +129,14 @@ public class CommitSession implements OperatorCoordinator, CoordinationRequestHa
     /** What this coordinator failed with; null while it has not. */
     @Nullable private volatile Throwable failure;
 
-    /** Set by the main thread when this life is over: the job must not be failed any more. */
+    /** Set by the main thread when this session is over: the job must not be failed any more. */
     private volatile boolean closing;
 
     /**
      * @param memory what outlives this coordinator within the JobMaster
      */
     CommitSession(
-            Context context,
+            OperatorCoordinator.Context context,
             CommitterOpener committerOpener,
             String initialCommitUser,
             Duration closeDeadline,
@@ -158,14 +157,12 @@ public class CommitSession implements OperatorCoordinator, CoordinationRequestHa
     // ------------------------------------------------------------------------
 
     /** Called at most once, before {@link #start}. */
-    @Override
-    public void resetToCheckpoint(long checkpointId, @Nullable byte[] checkpointData) {
+    void resetToCheckpoint(long checkpointId, @Nullable byte[] checkpointData) {
         restoredCheckpointId = checkpointId;
         restoredState = checkpointData;
     }
 
-    @Override
-    public void start() {
+    void start() {
         loop.execute("open", this::open);
         loop.start();
     }
@@ -203,7 +200,7 @@ public class CommitSession implements OperatorCoordinator, CoordinationRequestHa
             committer.abort(aborted);
             memory.aborted().carriedOut(aborted);
         }
-        if (restoredCheckpointId == NO_CHECKPOINT) {
+        if (restoredCheckpointId == OperatorCoordinator.NO_CHECKPOINT) {
             become(State.RUNNING);
             return;
         }
@@ -223,11 +220,10 @@ public class CommitSession implements OperatorCoordinator, CoordinationRequestHa
     }
 
     /**
-     * Ends this life (A7). What is queued runs to its end until the deadline; then the loop is
+     * Ends this session (A7). What is queued runs to its end until the deadline; then the loop is
      * interrupted, and this waits until its thread is dead.
      */
-    @Override
-    public void close() throws Exception {
+    void close() throws Exception {
         quiesce();
         if (!loop.close(closeDeadline)) {
             loop.awaitTermination(
@@ -259,8 +255,7 @@ public class CommitSession implements OperatorCoordinator, CoordinationRequestHa
     //  Writers
     // ------------------------------------------------------------------------
 
-    @Override
-    public void handleEventFromOperator(int subtask, int attemptNumber, OperatorEvent event) {
+    void handleEventFromOperator(int subtask, int attemptNumber, OperatorEvent event) {
         // A name of its own for each event would be a good part of all that an event costs here.
         run(
                 "event of a writer",
@@ -277,18 +272,15 @@ public class CommitSession implements OperatorCoordinator, CoordinationRequestHa
                 });
     }
 
-    @Override
-    public void executionAttemptReady(int subtask, int attemptNumber, SubtaskGateway gateway) {
+    void executionAttemptReady(int subtask) {
         run("subtask " + subtask + " ready", () -> ledger.ready(subtask));
     }
 
-    @Override
-    public void executionAttemptFailed(int subtask, int attemptNumber, @Nullable Throwable reason) {
+    void executionAttemptFailed(int subtask, int attemptNumber) {
         run("subtask " + subtask + " failed", () -> receiver.attemptFailed(subtask, attemptNumber));
     }
 
-    @Override
-    public void subtaskReset(int subtask, long checkpointId) {
+    void subtaskReset(int subtask, long checkpointId) {
         run(
                 "reset subtask " + subtask + " to checkpoint " + checkpointId,
                 () -> {
@@ -298,13 +290,14 @@ public class CommitSession implements OperatorCoordinator, CoordinationRequestHa
     }
 
     private void recoverIfReplayed() throws Exception {
-        // A7: nothing can have completed before the recovery, so a life that ends leaves it alone.
+        // A7: nothing can have completed before the recovery, so a session that ends leaves it
+        // alone.
         if (state != State.RESTORING || closing || !ledger.replaysComplete()) {
             return;
         }
         committer.recover(restoredCheckpointId, ledger.recover());
         become(State.RUNNING);
-        settled(restoredCheckpointId);
+        committed(restoredCheckpointId);
         for (Map.Entry<Long, CompletableFuture<byte[]>> checkpoint :
                 deferredCheckpoints.entrySet()) {
             acknowledge(checkpoint.getKey(), checkpoint.getValue());
@@ -316,9 +309,8 @@ public class CommitSession implements OperatorCoordinator, CoordinationRequestHa
     //  Checkpoints
     // ------------------------------------------------------------------------
 
-    @Override
-    public void checkpointCoordinator(long checkpointId, CompletableFuture<byte[]> result) {
-        owe(result);
+    void checkpointCoordinator(long checkpointId, CompletableFuture<byte[]> result) {
+        remember(result);
         boolean queued =
                 loop.execute(
                         "checkpoint " + checkpointId,
@@ -354,8 +346,7 @@ public class CommitSession implements OperatorCoordinator, CoordinationRequestHa
                         new CoordinatorState(commitUser, stateStore.getSerializedStates())));
     }
 
-    @Override
-    public void notifyCheckpointComplete(long checkpointId) {
+    void notifyCheckpointComplete(long checkpointId) {
         run(
                 "checkpoint " + checkpointId + " complete",
                 () -> {
@@ -365,12 +356,11 @@ public class CommitSession implements OperatorCoordinator, CoordinationRequestHa
                     }
                     List<CommitBatch> batches = ledger.align(checkpointId);
                     committer.commit(checkpointId, batches);
-                    settled(checkpointId);
+                    committed(checkpointId);
                 });
     }
 
-    @Override
-    public void notifyCheckpointAborted(long checkpointId) {
+    void notifyCheckpointAborted(long checkpointId) {
         run(
                 "checkpoint " + checkpointId + " aborted",
                 () -> {
@@ -385,9 +375,7 @@ public class CommitSession implements OperatorCoordinator, CoordinationRequestHa
     //  Waiting for commits
     // ------------------------------------------------------------------------
 
-    @Override
-    public CompletableFuture<CoordinationResponse> handleCoordinationRequest(
-            CoordinationRequest request) {
+    CompletableFuture<CoordinationResponse> handleCoordinationRequest(CoordinationRequest request) {
         if (!(request instanceof AwaitCommitRequest)) {
             CompletableFuture<CoordinationResponse> refused = new CompletableFuture<>();
             refused.completeExceptionally(
@@ -411,13 +399,13 @@ public class CommitSession implements OperatorCoordinator, CoordinationRequestHa
         if (state == State.FAILED) {
             awaitedCommits.failed(closed().getMessage());
         } else {
-            awaitedCommits.committed(settledCheckpointId);
+            awaitedCommits.committed(committedCheckpointId);
         }
     }
 
-    private void settled(long checkpointId) {
-        settledCheckpointId = Math.max(settledCheckpointId, checkpointId);
-        awaitedCommits.committed(settledCheckpointId);
+    private void committed(long checkpointId) {
+        committedCheckpointId = Math.max(committedCheckpointId, checkpointId);
+        awaitedCommits.committed(committedCheckpointId);
     }
 
     /** For tests: how many writers wait. */
@@ -469,7 +457,7 @@ public class CommitSession implements OperatorCoordinator, CoordinationRequestHa
         awaitedCommits.failed(cause.getMessage());
     }
 
-    private void owe(CompletableFuture<?> answer) {
+    private void remember(CompletableFuture<?> answer) {
         unanswered.add(answer);
         answer.whenComplete((value, failure) -> unanswered.remove(answer));
     }
@@ -489,7 +477,7 @@ public class CommitSession implements OperatorCoordinator, CoordinationRequestHa
         loop.assertInside();
         if (!state.mayBecome(next)) {
             throw new IllegalStateException(
-                    String.format("A coordinator that is %s cannot become %s.", state, next));
+                    String.format("A session that is %s cannot become %s.", state, next));
         }
         LOG.debug("{} -> {}", state, next);
         state = next;
@@ -508,7 +496,7 @@ public class CommitSession implements OperatorCoordinator, CoordinationRequestHa
         }
     }
 
-    /** Where a coordinator is in its life; see the diagram of the class. */
+    /** The states of a session; see the diagram of the class. */
     enum State {
         CLOSED(),
         FAILED(CLOSED),

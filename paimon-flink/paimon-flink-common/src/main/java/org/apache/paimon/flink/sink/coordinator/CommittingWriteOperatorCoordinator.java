@@ -49,11 +49,9 @@ import java.util.function.Supplier;
  * and waits on its own thread for the previous one's to be dead.
  *
  * <p><b>Threads.</b> Flink calls on the JobManager's main thread, which never waits here: a
- * predecessor is closed on a thread of its own, which the executor handed in provides.
+ * predecessor is closed on a thread of its own, which the executor provides.
  *
- * <p>A1: what was aborted is remembered from life to life, because a checkpoint taken before the
- * abort still carries the flag and would replay it; and an abort that reached a life which had
- * failed already is carried out by the next. A JobManager that dies forgets both.
+ * <p>A1, A2: aborts outlive a session, see {@link JobMasterMemory}.
  */
 public final class CommittingWriteOperatorCoordinator
         implements OperatorCoordinator, CoordinationRequestHandler {
@@ -61,7 +59,7 @@ public final class CommittingWriteOperatorCoordinator
     private static final Logger LOG =
             LoggerFactory.getLogger(CommittingWriteOperatorCoordinator.class);
 
-    private final Attempts attempts;
+    private final SessionFactory sessions;
     private final Supplier<JobMasterMemory> memories;
 
     /** Runs what waits for a predecessor's end; must not run it on the caller's thread. */
@@ -74,26 +72,27 @@ public final class CommittingWriteOperatorCoordinator
     private CommitSession current;
 
     /** What was to be restored before {@link #start}. */
-    private Consumer<CommitSession> restore = attempt -> {};
+    private Consumer<CommitSession> restore = session -> {};
 
     private boolean closed;
 
-    CommittingWriteOperatorCoordinator(Attempts attempts, Supplier<JobMasterMemory> memories) {
-        this(attempts, memories, CommittingWriteOperatorCoordinator::onThreadOfItsOwn);
+    CommittingWriteOperatorCoordinator(
+            SessionFactory sessions, Supplier<JobMasterMemory> memories) {
+        this(sessions, memories, CommittingWriteOperatorCoordinator::onThreadOfItsOwn);
     }
 
     /**
      * @param memories finds the memory of the JobMaster; asked when this is started
      */
     CommittingWriteOperatorCoordinator(
-            Attempts attempts, Supplier<JobMasterMemory> memories, Executor closers) {
-        this.attempts = attempts;
+            SessionFactory sessions, Supplier<JobMasterMemory> memories, Executor closers) {
+        this.sessions = sessions;
         this.memories = memories;
         this.closers = closers;
     }
 
-    /** Makes the next coordinator. */
-    interface Attempts {
+    /** Makes the next session. */
+    interface SessionFactory {
 
         CommitSession create(JobMasterMemory memory);
     }
@@ -109,7 +108,7 @@ public final class CommittingWriteOperatorCoordinator
         if (closed) {
             return;
         }
-        restore = attempt -> attempt.resetToCheckpoint(checkpointId, checkpointData);
+        restore = session -> session.resetToCheckpoint(checkpointId, checkpointData);
         if (current == null) {
             return;
         }
@@ -127,9 +126,9 @@ public final class CommittingWriteOperatorCoordinator
     }
 
     private void begin() {
-        current = attempts.create(memory);
+        current = sessions.create(memory);
         restore.accept(current);
-        restore = attempt -> {};
+        restore = session -> {};
         current.start();
     }
 
@@ -140,7 +139,7 @@ public final class CommittingWriteOperatorCoordinator
                     try {
                         predecessor.close();
                     } catch (Throwable t) {
-                        LOG.warn("Closing the previous coordinator failed.", t);
+                        LOG.warn("Closing the previous session failed.", t);
                     }
                 });
     }
@@ -152,7 +151,7 @@ public final class CommittingWriteOperatorCoordinator
     }
 
     // ------------------------------------------------------------------------
-    //  Passed on to the current life
+    //  Passed on to the current session
     // ------------------------------------------------------------------------
 
     @Override
@@ -189,12 +188,12 @@ public final class CommittingWriteOperatorCoordinator
 
     @Override
     public void executionAttemptFailed(int subtask, int attemptNumber, @Nullable Throwable reason) {
-        current.executionAttemptFailed(subtask, attemptNumber, reason);
+        current.executionAttemptFailed(subtask, attemptNumber);
     }
 
     @Override
     public void executionAttemptReady(int subtask, int attemptNumber, SubtaskGateway gateway) {
-        current.executionAttemptReady(subtask, attemptNumber, gateway);
+        current.executionAttemptReady(subtask);
     }
 
     /** Travels within the job graph and makes the coordinator on the JobManager. */

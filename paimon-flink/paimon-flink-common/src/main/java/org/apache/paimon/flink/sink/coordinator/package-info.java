@@ -11,8 +11,10 @@
  */
 
 /**
- * The coordinator-commit path: what the writers report, and the coordinator that commits and tags
- * it. {@code CommitLedger} decides, {@code SnapshotCommitter} does the I/O, {@code CommitSession}
- * lives Flink's life cycle around the two.
+ * The life cycle of the coordinator-commit path, its options and its preconditions.
+ *
+ * <p>{@code CommittingWriteOperatorCoordinator} is what Flink sees. It calls {@code CommitSession},
+ * which works from one start to the next reset on an event loop of its own. May use the packages
+ * {@code report} and {@code commit}; neither of them may use this one.
  */
 package org.apache.paimon.flink.sink.coordinator;

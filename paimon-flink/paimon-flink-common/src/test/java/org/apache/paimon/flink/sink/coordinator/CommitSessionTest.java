@@ -209,10 +209,10 @@ class CommitSessionTest {
         checkpoint(2);
         writer0.report(fixture.savepoint(2, 3));
         writer1.report(fixture.savepoint(2, 4));
-        coordinator.executionAttemptFailed(1, 0, new IOException("gone"));
+        coordinator.executionAttemptFailed(1, 0);
         coordinator.subtaskReset(1, 1);
         writer1 = fixture.writer(coordinator, 1, 1, 1, fixture.report(1));
-        coordinator.executionAttemptReady(1, 1, null);
+        coordinator.executionAttemptReady(1);
         checkpoint(3);
         writer0.report(fixture.report(3, 5));
         writer1.report(fixture.report(3, 4));
@@ -273,7 +273,7 @@ class CommitSessionTest {
         start();
         checkpoint(1);
         writer1.report(fixture.report(1, 2));
-        coordinator.executionAttemptFailed(0, 0, new IOException("gone"));
+        coordinator.executionAttemptFailed(0, 0);
         writer0.report(fixture.report(1, 1));
         complete(1);
 
@@ -313,7 +313,7 @@ class CommitSessionTest {
         CompletableFuture<byte[]> checkpoint = new CompletableFuture<>();
         coordinator.checkpointCoordinator(4, checkpoint);
         fixture.writer(coordinator, 0, 0, 3, fixture.savepoint(2, 1), fixture.report(3, 3));
-        coordinator.executionAttemptReady(0, 0, null);
+        coordinator.executionAttemptReady(0);
         loop.runAll();
         assertThat(checkpoint).isNotDone();
         assertThat(fixture.identifiers()).isEmpty();
@@ -330,8 +330,8 @@ class CommitSessionTest {
     @DisplayName("E4: a vertex that had finished in the restored checkpoint does not hold it back")
     void restoreOfAFinishedVertex() throws Exception {
         restoring(3, stateOf(fixture));
-        coordinator.executionAttemptReady(0, 0, null);
-        coordinator.executionAttemptReady(1, 0, null);
+        coordinator.executionAttemptReady(0);
+        coordinator.executionAttemptReady(1);
         CompletableFuture<byte[]> checkpoint = new CompletableFuture<>();
         coordinator.checkpointCoordinator(4, checkpoint);
         loop.runAll();

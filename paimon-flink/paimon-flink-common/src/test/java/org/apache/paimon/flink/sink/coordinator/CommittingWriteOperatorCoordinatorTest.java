@@ -49,7 +49,7 @@ class CommittingWriteOperatorCoordinatorTest {
 
     @TempDir private File directory;
 
-    private final List<CommittingWriteOperatorCoordinator> successions = new ArrayList<>();
+    private final List<CommittingWriteOperatorCoordinator> coordinators = new ArrayList<>();
     private final List<ThreadEventLoop> loops = new ArrayList<>();
     private final CountDownLatch hanging = new CountDownLatch(1);
     private final CountDownLatch released = new CountDownLatch(1);
@@ -67,19 +67,19 @@ class CommittingWriteOperatorCoordinatorTest {
     @AfterEach
     void end() {
         released.countDown();
-        successions.forEach(CommittingWriteOperatorCoordinator::close);
+        coordinators.forEach(CommittingWriteOperatorCoordinator::close);
         await("all threads dead", () -> loops.stream().allMatch(ThreadEventLoop::terminated));
     }
 
-    private CommittingWriteOperatorCoordinator succession(MockOperatorCoordinatorContext context) {
-        return succession(context, Duration.ofMillis(1));
+    private CommittingWriteOperatorCoordinator coordinator(MockOperatorCoordinatorContext context) {
+        return coordinator(context, Duration.ofMillis(1));
     }
 
-    private CommittingWriteOperatorCoordinator succession(
+    private CommittingWriteOperatorCoordinator coordinator(
             MockOperatorCoordinatorContext context, Duration closeDeadline) {
         CommitRun run = CommitRun.begin(context.getJobID().toHexString());
         JobMasterMemory memoryOfNow = jobMaster;
-        CommittingWriteOperatorCoordinator succession =
+        CommittingWriteOperatorCoordinator coordinator =
                 new CommittingWriteOperatorCoordinator(
                         memory -> {
                             try {
@@ -103,8 +103,8 @@ class CommittingWriteOperatorCoordinatorTest {
                         },
                         () -> memoryOfNow,
                         CommittingWriteOperatorCoordinator::onThreadOfItsOwn);
-        successions.add(succession);
-        return succession;
+        coordinators.add(coordinator);
+        return coordinator;
     }
 
     /**
@@ -184,7 +184,7 @@ class CommittingWriteOperatorCoordinatorTest {
     @Test
     @DisplayName("A7: while a commit hangs the successor commits nothing, and then no row twice")
     void successorWaitsForAHangingCommit() throws Exception {
-        CommittingWriteOperatorCoordinator coordinator = succession(fixture.context);
+        CommittingWriteOperatorCoordinator coordinator = coordinator(fixture.context);
         coordinator.start();
         EncodedReport[] reports = {fixture.savepoint(1, 1), fixture.savepoint(1, 2)};
         fixture.writer(coordinator, 0, 0, -1).report(reports[0]);
@@ -219,7 +219,7 @@ class CommittingWriteOperatorCoordinatorTest {
     @Test
     @DisplayName("A7: the same across two JobMasters of one process")
     void successorOfAnotherJobMasterWaits() throws Exception {
-        CommittingWriteOperatorCoordinator first = succession(fixture.context);
+        CommittingWriteOperatorCoordinator first = coordinator(fixture.context);
         first.start();
         EncodedReport[] reports = {fixture.report(1, 1), fixture.report(1, 2)};
         fixture.writer(first, 0, 0, -1).report(reports[0]);
@@ -231,7 +231,7 @@ class CommittingWriteOperatorCoordinatorTest {
         first.close(); // returns although the commit hangs
 
         jobMaster = fixture.memory();
-        CommittingWriteOperatorCoordinator second = succession(CoordinatorFixture.newContext());
+        CommittingWriteOperatorCoordinator second = coordinator(CoordinatorFixture.newContext());
         try (CapturedLog log = CapturedLog.of(CommitterLock.class)) {
             second.resetToCheckpoint(1, state);
             second.start();
@@ -252,7 +252,7 @@ class CommittingWriteOperatorCoordinatorTest {
     @Test
     @DisplayName("A7: a closed life starts no further commit, also in the middle of its batch")
     void closedLifeStopsWithinItsBatch() throws Exception {
-        CommittingWriteOperatorCoordinator coordinator = succession(fixture.context);
+        CommittingWriteOperatorCoordinator coordinator = coordinator(fixture.context);
         coordinator.start();
         EncodedReport[] savepoints = {fixture.savepoint(1, 1), fixture.savepoint(1, 2)};
         EncodedReport[] reports = {fixture.report(2, 3), fixture.report(2, 4)};
@@ -282,7 +282,7 @@ class CommittingWriteOperatorCoordinatorTest {
     @Test
     @DisplayName("A7: within the deadline a closing life finishes what is queued")
     void closingLifeFinishesItsQueue() throws Exception {
-        CommittingWriteOperatorCoordinator coordinator = succession(fixture.context, PATIENCE);
+        CommittingWriteOperatorCoordinator coordinator = coordinator(fixture.context, PATIENCE);
         coordinator.start();
         fixture.writer(coordinator, 0, 0, -1).report(fixture.savepoint(1, 1));
         fixture.writer(coordinator, 1, 0, -1).report(fixture.savepoint(1, 2));
@@ -297,7 +297,7 @@ class CommittingWriteOperatorCoordinatorTest {
     @Test
     @DisplayName("A7: a reset after the close begins no new life")
     void noLifeAfterTheClose() {
-        CommittingWriteOperatorCoordinator coordinator = succession(fixture.context);
+        CommittingWriteOperatorCoordinator coordinator = coordinator(fixture.context);
         coordinator.start();
         coordinator.close();
         coordinator.close();
@@ -313,7 +313,7 @@ class CommittingWriteOperatorCoordinatorTest {
     @Test
     @DisplayName("A1: what was aborted in one life stays withdrawn in the next")
     void abortsAreRemembered() throws Exception {
-        CommittingWriteOperatorCoordinator coordinator = succession(fixture.context);
+        CommittingWriteOperatorCoordinator coordinator = coordinator(fixture.context);
         coordinator.start();
         EncodedReport[] savepoints = {fixture.savepoint(1, 1), fixture.savepoint(1, 2)};
         EncodedReport[] reports = {fixture.report(2, 3), fixture.report(2, 4)};
@@ -339,14 +339,14 @@ class CommittingWriteOperatorCoordinatorTest {
     @Test
     @DisplayName("A4: a reset before the start takes effect at the start, in the first life")
     void resetBeforeTheStart() throws Exception {
-        CommittingWriteOperatorCoordinator first = succession(fixture.context);
+        CommittingWriteOperatorCoordinator first = coordinator(fixture.context);
         first.start();
         byte[] state = checkpoint(first, 1);
         first.close();
         await("the first thread is dead", () -> loops.get(0).terminated());
 
         jobMaster = fixture.memory();
-        CommittingWriteOperatorCoordinator second = succession(CoordinatorFixture.newContext());
+        CommittingWriteOperatorCoordinator second = coordinator(CoordinatorFixture.newContext());
         second.resetToCheckpoint(1, state);
         second.start();
         assertThat(loops).hasSize(2);
@@ -360,7 +360,7 @@ class CommittingWriteOperatorCoordinatorTest {
     @Test
     @DisplayName("A7: a failure in a life that is over does not fail the job of its successor")
     void failureOfAPredecessor() throws Exception {
-        CommittingWriteOperatorCoordinator coordinator = succession(fixture.context, PATIENCE);
+        CommittingWriteOperatorCoordinator coordinator = coordinator(fixture.context, PATIENCE);
         coordinator.start();
         EncodedReport[] reports = {fixture.report(1, 1), fixture.report(1, 2)};
         fixture.writer(coordinator, 0, 0, -1).report(reports[0]);
@@ -392,7 +392,7 @@ class CommittingWriteOperatorCoordinatorTest {
     @Test
     @DisplayName("A1, A8: a tag that could not be deleted is deleted by the next life")
     void deletionIsTriedAgain() throws Exception {
-        CommittingWriteOperatorCoordinator coordinator = succession(fixture.context);
+        CommittingWriteOperatorCoordinator coordinator = coordinator(fixture.context);
         coordinator.start();
         CoordinatorFixture.Writer[] writers = {
             fixture.writer(coordinator, 0, 0, -1), fixture.writer(coordinator, 1, 0, -1)
@@ -428,7 +428,7 @@ class CommittingWriteOperatorCoordinatorTest {
     @Test
     @DisplayName("A1: the adaptive scheduler's next coordinator knows what was aborted before it")
     void abortsOfAnEarlierCoordinator() throws Exception {
-        CommittingWriteOperatorCoordinator first = succession(fixture.context);
+        CommittingWriteOperatorCoordinator first = coordinator(fixture.context);
         first.start();
         EncodedReport[] savepoints = {fixture.savepoint(1, 1), fixture.savepoint(1, 2)};
         EncodedReport[] reports = {fixture.report(2, 3), fixture.report(2, 4)};
@@ -443,7 +443,7 @@ class CommittingWriteOperatorCoordinatorTest {
         await("the first thread is dead", () -> loops.get(0).terminated());
         assertThat(fixture.table.tags()).isEmpty();
 
-        CommittingWriteOperatorCoordinator second = succession(CoordinatorFixture.newContext());
+        CommittingWriteOperatorCoordinator second = coordinator(CoordinatorFixture.newContext());
         second.resetToCheckpoint(2, state);
         second.start();
         for (int i = 0; i < 2; i++) {
@@ -457,7 +457,7 @@ class CommittingWriteOperatorCoordinatorTest {
     @Test
     @DisplayName("A4: a failover leaves a deleted tag alone, also with the adaptive scheduler")
     void deletedTagStaysDeleted() throws Exception {
-        CommittingWriteOperatorCoordinator first = succession(fixture.context);
+        CommittingWriteOperatorCoordinator first = coordinator(fixture.context);
         first.start();
         EncodedReport[] savepoints = {fixture.savepoint(1, 1), fixture.savepoint(1, 2)};
         EncodedReport[] reports = {fixture.report(2, 3), fixture.report(2, 4)};
@@ -473,7 +473,7 @@ class CommittingWriteOperatorCoordinatorTest {
 
         for (boolean newJobMaster : new boolean[] {false, true}) {
             jobMaster = newJobMaster ? fixture.memory() : jobMaster;
-            CommittingWriteOperatorCoordinator next = succession(CoordinatorFixture.newContext());
+            CommittingWriteOperatorCoordinator next = coordinator(CoordinatorFixture.newContext());
             next.resetToCheckpoint(2, state);
             next.start();
             for (int i = 0; i < 2; i++) {

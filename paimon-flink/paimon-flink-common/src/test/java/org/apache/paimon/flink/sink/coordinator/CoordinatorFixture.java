@@ -129,6 +129,23 @@ final class CoordinatorFixture {
         return rows.length == 0 ? report : report.messages(table.write(USER, checkpointId, rows));
     }
 
+    /** Where a writer's events arrive: a coordinator, or one of its sessions. */
+    interface EventReceiver {
+
+        void handleEventFromOperator(int subtask, int attempt, OperatorEvent event)
+                throws Exception;
+    }
+
+    Writer writer(
+            CommitSession session,
+            int subtask,
+            int attempt,
+            long restoredCheckpointId,
+            EncodedReport... replayed) {
+        return new Writer(
+                session::handleEventFromOperator, subtask, attempt, restoredCheckpointId, replayed);
+    }
+
     /** A writer attempt that starts by replaying. */
     Writer writer(
             OperatorCoordinator coordinator,
@@ -136,7 +153,12 @@ final class CoordinatorFixture {
             int attempt,
             long restoredCheckpointId,
             EncodedReport... replayed) {
-        return new Writer(coordinator, subtask, attempt, restoredCheckpointId, replayed);
+        return new Writer(
+                coordinator::handleEventFromOperator,
+                subtask,
+                attempt,
+                restoredCheckpointId,
+                replayed);
     }
 
     List<Long> identifiers() throws Exception {
@@ -153,7 +175,7 @@ final class CoordinatorFixture {
         private boolean losing;
 
         private Writer(
-                OperatorCoordinator coordinator,
+                EventReceiver coordinator,
                 int subtask,
                 int attempt,
                 long restoredCheckpointId,
@@ -171,7 +193,7 @@ final class CoordinatorFixture {
         }
 
         private static void deliver(
-                OperatorCoordinator coordinator, int subtask, int attempt, OperatorEvent event) {
+                EventReceiver coordinator, int subtask, int attempt, OperatorEvent event) {
             try {
                 coordinator.handleEventFromOperator(
                         subtask, attempt, InstantiationUtil.clone(event));

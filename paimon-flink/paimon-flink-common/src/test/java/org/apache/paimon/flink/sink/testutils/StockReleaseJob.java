@@ -271,7 +271,7 @@ public final class StockReleaseJob {
                 new String[] {
                     "RowAppendTableSink",
                     "AutoTagForSavepointCommitterOperator",
-                    "coordinator.CommitSession"
+                    "coordinator.CommittingWriteOperatorCoordinator"
                 }) {
             Class<?> replaced = Class.forName("org.apache.paimon.flink.sink." + name);
             if (!codeSource(replaced).endsWith("paimon-flink-2.0-2.0.0.jar")) {

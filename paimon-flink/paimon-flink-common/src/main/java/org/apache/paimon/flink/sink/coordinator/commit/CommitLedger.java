@@ -40,7 +40,7 @@ import java.util.function.LongPredicate;
  *
  * <pre>
  *   restoring(c, x)         the job was restored from checkpoint c, committed up to x before
- *   replay(i, ..)           attempt of writer i tells what it found in its state (also: nothing)
+ *   replay(i, ..)           what an attempt of writer i found in its state (also: nothing)
  *   recover()               once all replays are in: everything up to c, as batches
  *   triggered(k)            checkpoint or savepoint k is about to be taken
  *   report(i, ..)           writer i has taken checkpoint k
@@ -70,7 +70,7 @@ public final class CommitLedger implements ReportReceiver.Listener {
 
     private final int parallelism;
 
-    /** Reports that are not handed out yet, by checkpoint. */
+    /** Reports that are not in a batch yet, by checkpoint. */
     private final NavigableMap<Long, Cut> cuts = new TreeMap<>();
 
     /** A1, A2: whether a checkpoint or savepoint was aborted; asked anew each time. */
@@ -81,7 +81,7 @@ public final class CommitLedger implements ReportReceiver.Listener {
 
     private final Writer[] writers;
 
-    /** Highest id handed out by {@link #align} or {@link #recover}. */
+    /** Highest id that {@link #align} or {@link #recover} was asked for. */
     private long lastAligned = NEVER;
 
     /** Highest id of any checkpoint that was triggered or reported. */
@@ -106,7 +106,7 @@ public final class CommitLedger implements ReportReceiver.Listener {
      */
     private int replaysMissing;
 
-    /** The watermark handed out last; it never goes back within one ledger. */
+    /** The watermark of the last batch; it never goes back within one ledger. */
     private long watermark = Long.MIN_VALUE;
 
     public CommitLedger(int parallelism, LongPredicate aborted) {
@@ -161,7 +161,7 @@ public final class CommitLedger implements ReportReceiver.Listener {
     }
 
     /**
-     * An attempt of a writer tells what it found in its restored state.
+     * What an attempt of a writer found in its restored state.
      *
      * @param restoredCheckpointId the checkpoint it was restored from, -1 for none
      * @throws ReportProtocolException when the attempt was restored from another checkpoint than
@@ -244,7 +244,7 @@ public final class CommitLedger implements ReportReceiver.Listener {
     }
 
     /**
-     * Hands out everything that the replays brought, once they are complete.
+     * Returns everything that the replays brought, once they are complete.
      *
      * <p>A4: the cut of a savepoint is complete when as many flagged reports carry it as there are
      * reports for the restored checkpoint: a writer that was reset in between lost its report.
@@ -399,7 +399,7 @@ public final class CommitLedger implements ReportReceiver.Listener {
     }
 
     /**
-     * A checkpoint completed: hands out all reports up to it, oldest first, and forgets them.
+     * A checkpoint completed: returns all reports up to it, oldest first, and forgets them.
      *
      * @throws ReportProtocolException W1: when the report of a writer that took part is missing
      */

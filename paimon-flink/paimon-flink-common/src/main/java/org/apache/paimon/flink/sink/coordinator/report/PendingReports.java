@@ -57,7 +57,7 @@ public final class PendingReports {
     /** The savepoint that the job stops with; {@link #NONE} when it does not. */
     private long stopSavepoint = NONE;
 
-    /** The last checkpoint that this attempt was told is complete. */
+    /** The last checkpoint whose completion this attempt knows. */
     private long lastCompleted = NONE;
 
     /** Keeps what the attempt found in its state. */
