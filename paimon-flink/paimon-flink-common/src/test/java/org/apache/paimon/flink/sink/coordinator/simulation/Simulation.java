@@ -785,6 +785,10 @@ final class Simulation implements AutoCloseable {
         if (furtherBack >= targets.size()) {
             return false;
         }
+        if (asLatest && !(table instanceof MemoryTable)) {
+            // The real table's rows are not followed through such a rollback.
+            return false;
+        }
         cancel(restored.id);
         processes.forEach(SimulatedProcess::die);
         return rollTableBack(targets.get(furtherBack), asLatest)
