@@ -53,6 +53,9 @@ final class Simulation implements AutoCloseable {
     /** More than the look for a snapshot reads whose place is unknown. */
     private static final int MANY = 1_100;
 
+    /** On a real table each of them takes a while. */
+    private static final int FEW = 20;
+
     private final RunConfig config;
     private final String tableName = "simulated-" + TABLES.incrementAndGet();
     private final Faults faults = new Faults();
@@ -948,7 +951,7 @@ final class Simulation implements AutoCloseable {
             return false;
         }
         manyCommitted = true;
-        return anotherCommits(MANY);
+        return anotherCommits(table instanceof MemoryTable ? MANY : FEW);
     }
 
     private boolean compact() {
