@@ -48,8 +48,7 @@ final class BenchmarkOptions {
                     "org/apache/paimon/utils/SnapshotManager.class",
                     "org/apache/paimon/flink/sink/RowAppendTableSink.class",
                     "org/apache/paimon/flink/sink/AutoTagForSavepointCommitterOperator.class",
-                    "org/apache/paimon/flink/sink/coordinator/"
-                            + "CommitSession.class");
+                    "org/apache/paimon/flink/sink/coordinator/" + "CommitSession.class");
 
     private Path jar;
     private Path against;

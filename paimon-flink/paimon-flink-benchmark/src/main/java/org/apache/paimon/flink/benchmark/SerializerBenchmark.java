@@ -12,9 +12,9 @@
 
 package org.apache.paimon.flink.benchmark;
 
-import org.apache.paimon.flink.sink.coordinator.report.CheckpointCommittables;
-import org.apache.paimon.flink.sink.coordinator.report.CheckpointCommittablesSerializer;
 import org.apache.paimon.flink.sink.CommittableSerializer;
+import org.apache.paimon.flink.sink.coordinator.CheckpointCommittables;
+import org.apache.paimon.flink.sink.coordinator.CheckpointCommittablesSerializer;
 import org.apache.paimon.table.sink.CommitMessageSerializer;
 
 import org.openjdk.jmh.annotations.Benchmark;

@@ -14,9 +14,9 @@ package org.apache.paimon.flink.sink;
 
 import org.apache.paimon.flink.sink.coordinator.AwaitCommitRequest;
 import org.apache.paimon.flink.sink.coordinator.AwaitCommitResponse;
+import org.apache.paimon.flink.sink.coordinator.CheckpointCommittables;
+import org.apache.paimon.flink.sink.coordinator.CheckpointCommittablesSerializer;
 import org.apache.paimon.flink.sink.coordinator.CoordinationResponseUtils;
-import org.apache.paimon.flink.sink.coordinator.report.CheckpointCommittables;
-import org.apache.paimon.flink.sink.coordinator.report.CheckpointCommittablesSerializer;
 import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
 import org.apache.paimon.flink.sink.coordinator.report.PendingReports;
 import org.apache.paimon.flink.sink.coordinator.report.WriterEventSender;

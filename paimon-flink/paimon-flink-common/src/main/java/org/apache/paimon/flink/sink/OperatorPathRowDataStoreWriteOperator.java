@@ -13,8 +13,8 @@
 package org.apache.paimon.flink.sink;
 
 import org.apache.paimon.flink.FlinkConnectorOptions;
+import org.apache.paimon.flink.sink.coordinator.CheckpointCommittablesSerializer;
 import org.apache.paimon.flink.sink.coordinator.CoordinatorCommitOptions;
-import org.apache.paimon.flink.sink.coordinator.report.CheckpointCommittablesSerializer;
 import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
 import org.apache.paimon.io.CompactIncrement;
 import org.apache.paimon.io.DataIncrement;

@@ -15,6 +15,7 @@
  *
  * <p>{@code CommittingWriteOperatorCoordinator} is what Flink sees. It calls {@code CommitSession},
  * which works from one start to the next reset on an event loop of its own. May use the packages
- * {@code report} and {@code commit}; neither of them may use this one.
+ * {@code report} and {@code commit}. Neither of them may use this one, but for {@code
+ * CheckpointCommittables} and its serializer, which lie here because that is the base's name.
  */
 package org.apache.paimon.flink.sink.coordinator;

@@ -19,7 +19,6 @@ import org.apache.paimon.flink.sink.coordinator.commit.JobMasterMemory;
 import org.apache.paimon.flink.sink.coordinator.commit.SavepointTaggingCommitter;
 import org.apache.paimon.flink.sink.coordinator.commit.SnapshotCommitter;
 import org.apache.paimon.flink.sink.coordinator.commit.TaggedSavepoints;
-import org.apache.paimon.flink.sink.coordinator.report.CheckpointCommittablesSerializer;
 import org.apache.paimon.flink.sink.coordinator.report.WriterEventSender;
 import org.apache.paimon.utils.EventLoop;
 

@@ -14,7 +14,7 @@ package org.apache.paimon.flink.sink.coordinator.commit;
 
 import org.apache.paimon.Snapshot;
 import org.apache.paimon.flink.sink.Committable;
-import org.apache.paimon.flink.sink.coordinator.report.CheckpointCommittablesSerializer;
+import org.apache.paimon.flink.sink.coordinator.CheckpointCommittablesSerializer;
 import org.apache.paimon.flink.sink.coordinator.report.ReportProtocolException;
 import org.apache.paimon.manifest.ManifestCommittable;
 import org.apache.paimon.tag.CommitProgress;

@@ -22,7 +22,7 @@ import java.nio.ByteOrder;
  *
  * <p>Both throw an {@link IndexOutOfBoundsException} when the bytes there are too few.
  */
-final class BigEndian {
+public final class BigEndian {
 
     private static final VarHandle LONG =
             MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
@@ -31,11 +31,11 @@ final class BigEndian {
 
     private BigEndian() {}
 
-    static long getLong(byte[] bytes, int offset) {
+    public static long getLong(byte[] bytes, int offset) {
         return (long) LONG.get(bytes, offset);
     }
 
-    static int getInt(byte[] bytes, int offset) {
+    public static int getInt(byte[] bytes, int offset) {
         return (int) INT.get(bytes, offset);
     }
 }

@@ -29,7 +29,7 @@ import java.io.IOException;
  * <p>It reads the layout that {@link CommittableLayout} describes and checks, so it serves that
  * version of the committables only. Not thread-safe; one is made per report.
  */
-final class CommittableReader {
+public final class CommittableReader {
 
     /** As on the machines this runs on; where it is another, less is fetched, or more often. */
     private static final int CACHE_LINE_BYTES = 64;
@@ -42,7 +42,7 @@ final class CommittableReader {
     private final CommittableLayout layout;
     private final OneMessage input = new OneMessage();
 
-    CommittableReader(byte[] report, CommitMessageSerializer messages) {
+    public CommittableReader(byte[] report, CommitMessageSerializer messages) {
         this.messages = messages;
         this.report = report;
         this.layout = new CommittableLayout(report);
@@ -51,7 +51,7 @@ final class CommittableReader {
     /**
      * @throws IOException S2: when the bytes there cannot be those of a committable
      */
-    Committable read(int offset, int length) throws IOException {
+    public Committable read(int offset, int length) throws IOException {
         fetch(offset, length);
         layout.check(offset, length);
         int end = offset + length - Integer.BYTES;

@@ -12,6 +12,9 @@
 
 package org.apache.paimon.flink.sink.coordinator.report;
 
+import org.apache.paimon.flink.sink.coordinator.CheckpointCommittables;
+import org.apache.paimon.flink.sink.coordinator.CheckpointCommittablesSerializer;
+
 import org.apache.flink.core.io.SimpleVersionedSerialization;
 
 import java.io.IOException;

@@ -12,6 +12,8 @@
 
 package org.apache.paimon.flink.sink.coordinator.report;
 
+import org.apache.paimon.flink.sink.coordinator.CheckpointCommittables;
+
 import org.apache.flink.core.io.SimpleVersionedSerialization;
 
 import org.junit.jupiter.api.DisplayName;

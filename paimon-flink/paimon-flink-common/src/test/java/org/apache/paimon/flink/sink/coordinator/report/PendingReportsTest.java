@@ -13,6 +13,8 @@
 package org.apache.paimon.flink.sink.coordinator.report;
 
 import org.apache.paimon.flink.sink.CommittableSerializer;
+import org.apache.paimon.flink.sink.coordinator.CheckpointCommittables;
+import org.apache.paimon.flink.sink.coordinator.CheckpointCommittablesSerializer;
 import org.apache.paimon.table.sink.CommitMessageSerializer;
 
 import org.junit.jupiter.api.DisplayName;

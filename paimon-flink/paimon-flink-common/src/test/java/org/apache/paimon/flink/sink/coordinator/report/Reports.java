@@ -16,6 +16,8 @@ import org.apache.paimon.data.BinaryRow;
 import org.apache.paimon.data.Timestamp;
 import org.apache.paimon.flink.sink.Committable;
 import org.apache.paimon.flink.sink.CommittableSerializer;
+import org.apache.paimon.flink.sink.coordinator.CheckpointCommittables;
+import org.apache.paimon.flink.sink.coordinator.CheckpointCommittablesSerializer;
 import org.apache.paimon.io.CompactIncrement;
 import org.apache.paimon.io.DataFileMeta;
 import org.apache.paimon.io.DataIncrement;

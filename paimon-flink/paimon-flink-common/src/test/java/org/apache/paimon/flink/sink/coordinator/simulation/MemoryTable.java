@@ -15,7 +15,7 @@ package org.apache.paimon.flink.sink.coordinator.simulation;
 import org.apache.paimon.Snapshot;
 import org.apache.paimon.flink.sink.Committable;
 import org.apache.paimon.flink.sink.Committer;
-import org.apache.paimon.flink.sink.coordinator.report.CheckpointCommittablesSerializer;
+import org.apache.paimon.flink.sink.coordinator.CheckpointCommittablesSerializer;
 import org.apache.paimon.fs.Path;
 import org.apache.paimon.manifest.ExpireFileEntry;
 import org.apache.paimon.manifest.ManifestCommittable;

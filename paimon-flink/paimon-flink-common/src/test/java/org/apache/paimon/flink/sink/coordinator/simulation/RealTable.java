@@ -17,7 +17,7 @@ import org.apache.paimon.flink.sink.Committable;
 import org.apache.paimon.flink.sink.CommittableSerializer;
 import org.apache.paimon.flink.sink.Committer;
 import org.apache.paimon.flink.sink.StoreCommitter;
-import org.apache.paimon.flink.sink.coordinator.report.CheckpointCommittablesSerializer;
+import org.apache.paimon.flink.sink.coordinator.CheckpointCommittablesSerializer;
 import org.apache.paimon.manifest.ManifestCommittable;
 import org.apache.paimon.operation.TagDeletion;
 import org.apache.paimon.table.FileStoreTable;

@@ -15,8 +15,8 @@ package org.apache.paimon.flink.sink.coordinator.simulation;
 import org.apache.paimon.data.BinaryRow;
 import org.apache.paimon.flink.sink.Committable;
 import org.apache.paimon.flink.sink.CommittableSerializer;
-import org.apache.paimon.flink.sink.coordinator.report.CheckpointCommittables;
-import org.apache.paimon.flink.sink.coordinator.report.CheckpointCommittablesSerializer;
+import org.apache.paimon.flink.sink.coordinator.CheckpointCommittables;
+import org.apache.paimon.flink.sink.coordinator.CheckpointCommittablesSerializer;
 import org.apache.paimon.table.sink.CommitMessage;
 import org.apache.paimon.table.sink.CommitMessageSerializer;
 

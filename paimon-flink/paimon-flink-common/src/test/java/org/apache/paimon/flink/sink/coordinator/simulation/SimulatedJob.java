@@ -15,10 +15,10 @@ package org.apache.paimon.flink.sink.coordinator.simulation;
 import org.apache.paimon.flink.sink.Committable;
 import org.apache.paimon.flink.sink.coordinator.AwaitCommitRequest;
 import org.apache.paimon.flink.sink.coordinator.AwaitCommitResponse;
+import org.apache.paimon.flink.sink.coordinator.CheckpointCommittables;
 import org.apache.paimon.flink.sink.coordinator.CommittingWriteOperatorCoordinator;
 import org.apache.paimon.flink.sink.coordinator.CoordinationResponseUtils;
 import org.apache.paimon.flink.sink.coordinator.SimulationAccess;
-import org.apache.paimon.flink.sink.coordinator.report.CheckpointCommittables;
 import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
 import org.apache.paimon.tag.UndecidedCommitException;
 

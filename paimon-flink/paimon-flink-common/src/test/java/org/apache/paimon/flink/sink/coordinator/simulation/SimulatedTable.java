@@ -14,7 +14,7 @@ package org.apache.paimon.flink.sink.coordinator.simulation;
 
 import org.apache.paimon.flink.sink.Committable;
 import org.apache.paimon.flink.sink.Committer;
-import org.apache.paimon.flink.sink.coordinator.report.CheckpointCommittablesSerializer;
+import org.apache.paimon.flink.sink.coordinator.CheckpointCommittablesSerializer;
 import org.apache.paimon.manifest.ManifestCommittable;
 import org.apache.paimon.operation.TagDeletion;
 import org.apache.paimon.table.sink.CommitMessage;

@@ -10,9 +10,12 @@
  * the License.
  */
 
-package org.apache.paimon.flink.sink.coordinator.report;
+package org.apache.paimon.flink.sink.coordinator;
 
 import org.apache.paimon.flink.sink.CommittableSerializer;
+import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
+import org.apache.paimon.flink.sink.coordinator.report.GoldenBytes;
+import org.apache.paimon.flink.sink.coordinator.report.Reports;
 import org.apache.paimon.table.sink.CommitMessageSerializer;
 
 import com.sun.management.ThreadMXBean;

@@ -10,10 +10,12 @@
  * the License.
  */
 
-package org.apache.paimon.flink.sink.coordinator.report;
+package org.apache.paimon.flink.sink.coordinator;
 
 import org.apache.paimon.flink.sink.Committable;
 import org.apache.paimon.flink.sink.CommittableSerializer;
+import org.apache.paimon.flink.sink.coordinator.report.BigEndian;
+import org.apache.paimon.flink.sink.coordinator.report.CommittableReader;
 import org.apache.paimon.table.sink.CommitMessageSerializer;
 
 import org.apache.flink.core.io.SimpleVersionedSerializer;
@@ -45,8 +47,8 @@ public class CheckpointCommittablesSerializer
         implements SimpleVersionedSerializer<CheckpointCommittables> {
 
     static final int VERSION_1 = 1;
-    static final int VERSION_2 = 2;
-    static final int VERSION_3 = 3;
+    public static final int VERSION_2 = 2;
+    public static final int VERSION_3 = 3;
 
     private final CommittableSerializer committableSerializer;
     private final CommitMessageSerializer messageSerializer = new CommitMessageSerializer();
@@ -68,7 +70,7 @@ public class CheckpointCommittablesSerializer
     /**
      * @param version 2 or 3; version 2 leaves the savepoint flag out
      */
-    byte[] serialize(int version, CheckpointCommittables report) throws IOException {
+    public byte[] serialize(int version, CheckpointCommittables report) throws IOException {
         List<byte[]> committables = new ArrayList<>(report.size());
         long length = headerLength(version) + 2L * Integer.BYTES;
         for (Committable committable : report.committables()) {
@@ -149,7 +151,7 @@ public class CheckpointCommittablesSerializer
     // ------------------------------------------------------------------------
 
     /** Checks what the readers below read; makes no object, as it is done for each event. */
-    static void validateHeader(int version, byte[] serialized) throws IOException {
+    public static void validateHeader(int version, byte[] serialized) throws IOException {
         if (version < VERSION_1 || version > VERSION_3) {
             throw new IOException(
                     String.format(
@@ -192,35 +194,35 @@ public class CheckpointCommittablesSerializer
     }
 
     /** Walks the layout to its end, so that later reads of a part of it cannot run out of bytes. */
-    static void validate(int version, byte[] serialized) throws IOException {
+    public static void validate(int version, byte[] serialized) throws IOException {
         Body body = new Body(version, serialized);
         while (body.hasNext()) {
             body.skip();
         }
     }
 
-    static long checkpointId(byte[] serialized) {
+    public static long checkpointId(byte[] serialized) {
         return BigEndian.getLong(serialized, 0);
     }
 
-    static long watermark(byte[] serialized) {
+    public static long watermark(byte[] serialized) {
         return BigEndian.getLong(serialized, Long.BYTES);
     }
 
-    static boolean idle(int version, byte[] serialized) {
+    public static boolean idle(int version, byte[] serialized) {
         return version >= VERSION_2 && serialized[IDLE_OFFSET] != 0;
     }
 
-    static boolean savepoint(int version, byte[] serialized) {
+    public static boolean savepoint(int version, byte[] serialized) {
         return version >= VERSION_3 && serialized[SAVEPOINT_OFFSET] != 0;
     }
 
-    static int committableCount(int version, byte[] serialized) {
+    public static int committableCount(int version, byte[] serialized) {
         return BigEndian.getInt(serialized, headerLength(version) + Integer.BYTES);
     }
 
     /** A copy of a report of version 3 as version 2, which has no savepoint flag. */
-    static byte[] withoutSavepointFlag(byte[] serialized) {
+    public static byte[] withoutSavepointFlag(byte[] serialized) {
         byte[] copy = new byte[serialized.length - 1];
         System.arraycopy(serialized, 0, copy, 0, SAVEPOINT_OFFSET);
         System.arraycopy(

@@ -10,7 +10,7 @@
  * the License.
  */
 
-package org.apache.paimon.flink.sink.coordinator.report;
+package org.apache.paimon.flink.sink.coordinator;
 
 import org.apache.paimon.flink.sink.Committable;
 
