@@ -36,7 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** S1 and S2: the bytes of one report. */
-class CheckpointCommittablesSerializerTest {
+public class CheckpointCommittablesSerializerTest {
 
     private static final int COUNT_OFFSET_V3 = 8 + 8 + 1 + 1 + 4;
     private static final int FIRST_LENGTH_OFFSET_V3 = COUNT_OFFSET_V3 + 4;
@@ -317,7 +317,7 @@ class CheckpointCommittablesSerializerTest {
         }
     }
 
-    static long allocatedWhile(Runnable action) {
+    public static long allocatedWhile(Runnable action) {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long thread = Thread.currentThread().getId();
         long before = threads.getThreadAllocatedBytes(thread);

@@ -12,6 +12,7 @@
 
 package org.apache.paimon.flink.sink.coordinator.report;
 
+import org.apache.paimon.flink.sink.coordinator.CheckpointCommittablesSerializerTest;
 import org.apache.paimon.flink.sink.coordinator.commit.CommitBatch;
 import org.apache.paimon.flink.sink.coordinator.commit.CommitLedger;
 
