@@ -48,7 +48,8 @@ final class BenchmarkOptions {
                     "org/apache/paimon/utils/SnapshotManager.class",
                     "org/apache/paimon/flink/sink/RowAppendTableSink.class",
                     "org/apache/paimon/flink/sink/AutoTagForSavepointCommitterOperator.class",
-                    "org/apache/paimon/flink/sink/coordinator/" + "CommitSession.class");
+                    "org/apache/paimon/flink/sink/coordinator/"
+                            + "CommittingWriteOperatorCoordinator.class");
 
     private Path jar;
     private Path against;
