@@ -239,6 +239,13 @@ final class Oracle {
 
     /** Whether a commit is of what was restored: of whom took it, or whoever else restored it. */
     private static boolean isOfPredecessor(SimulatedJob job, Checkpoint.Commit commit) {
+        for (Checkpoint ours : commit.job.restored) {
+            if (ours.takenBy == job && commit.identifier <= Math.min(ours.id, job.lastCommitted)) {
+                // Committed by both, as the table was rolled back in between. It says that this job
+                // has committed it, which is true.
+                return true;
+            }
+        }
         for (Checkpoint restored : job.restored) {
             if (commit.identifier <= restored.id && restored.takenBy == commit.job) {
                 return true;
@@ -669,6 +676,7 @@ final class Oracle {
         history.newestOwn = commit;
         history.lastIdentifier = snapshot.identifier;
         committer.working = true;
+        committer.lastCommitted = snapshot.identifier;
     }
 
     /** A3: who restores this checkpoint takes its snapshot for all of it. */

@@ -78,6 +78,9 @@ final class SimulatedJob {
     /** The number of the last commit before its first look at the table; -1 before that. */
     int firstLook = -1;
 
+    /** Identifier of its last commit; -1 for none. */
+    long lastCommitted = -1;
+
     /** Whether it has done more than start. */
     boolean working;
 

@@ -53,6 +53,9 @@ final class Simulation implements AutoCloseable {
     /** More than the look for a snapshot reads whose place is unknown. */
     private static final int MANY = 1_100;
 
+    /** On a real table each of them takes a while. */
+    private static final int FEW = 20;
+
     private final RunConfig config;
     private final String tableName = "simulated-" + TABLES.incrementAndGet();
     private final Faults faults = new Faults();
@@ -683,9 +686,8 @@ final class Simulation implements AutoCloseable {
 
     /**
      * @param asLatest whether by a new snapshot
-     * @return false when that cannot be done
      */
-    private boolean rollTableBack(long snapshotId, boolean asLatest) {
+    private void rollTableBack(long snapshotId, boolean asLatest) {
         try {
             SimulatedTable.TagView tag = null;
             for (SimulatedTable.TagView each : oracle.tags()) {
@@ -693,14 +695,10 @@ final class Simulation implements AutoCloseable {
                     tag = each;
                 }
             }
-            if (asLatest) {
-                boolean done =
-                        tag == null
-                                ? table.rollbackToAsLatest(snapshotId)
-                                : table.rollbackToAsLatest(tag);
-                if (!done) {
-                    return false;
-                }
+            if (asLatest && tag == null) {
+                table.rollbackToAsLatest(snapshotId);
+            } else if (asLatest) {
+                table.rollbackToAsLatest(tag);
             } else if (tag == null) {
                 table.rollbackTo(snapshotId);
             } else {
@@ -710,7 +708,6 @@ final class Simulation implements AutoCloseable {
             throw new IllegalStateException(e);
         }
         oracle.rolledBack(snapshotId, !asLatest);
-        return true;
     }
 
     /** All completed checkpoints and savepoints of the job's user, the newest of each job first. */
@@ -767,7 +764,7 @@ final class Simulation implements AutoCloseable {
 
     private boolean restoreAfterRollback(int which, int furtherBack, boolean asLatest) {
         List<Checkpoint> retained = retained();
-        if (retained.isEmpty()) {
+        if (retained.isEmpty() || asLatest && !table.rollsBackAsLatest()) {
             return false;
         }
         Checkpoint restored = retained.get(which % retained.size());
@@ -787,8 +784,9 @@ final class Simulation implements AutoCloseable {
         }
         cancel(restored.id);
         processes.forEach(SimulatedProcess::die);
-        return rollTableBack(targets.get(furtherBack), asLatest)
-                && restoreFrom(old, restored, job.history.parallelism) != null;
+        rollTableBack(targets.get(furtherBack), asLatest);
+        restoreFrom(old, restored, job.history.parallelism);
+        return true;
     }
 
     /** Whether the table can be rolled back to a snapshot. */
@@ -799,7 +797,11 @@ final class Simulation implements AutoCloseable {
 
     private boolean rollBackBelow(int snapshots, boolean asLatest) {
         long target = oracle.latestSnapshot() - snapshots;
-        if (other != null || target < 1 || !oracle.exists(target) || commitHangs()) {
+        if (other != null
+                || target < 1
+                || !oracle.exists(target)
+                || commitHangs()
+                || asLatest && !table.rollsBackAsLatest()) {
             return false;
         }
         for (SimulatedProcess process : processes) {
@@ -808,9 +810,7 @@ final class Simulation implements AutoCloseable {
             }
         }
         BitSet removed = (BitSet) oracle.content().clone();
-        if (!rollTableBack(target, asLatest)) {
-            return false;
-        }
+        rollTableBack(target, asLatest);
         removed.andNot(oracle.content());
         job.history.uncertain.or(removed);
         return true;
@@ -944,7 +944,7 @@ final class Simulation implements AutoCloseable {
             return false;
         }
         manyCommitted = true;
-        return anotherCommits(MANY);
+        return anotherCommits(table instanceof MemoryTable ? MANY : FEW);
     }
 
     private boolean compact() {
