@@ -207,16 +207,21 @@ final class MemoryTable implements SimulatedTable {
     }
 
     @Override
-    public boolean rollbackToAsLatest(TagView tag) {
-        return rollbackToAsLatest(snapshotIn(tag));
+    public boolean rollsBackAsLatest() {
+        return true;
     }
 
     @Override
-    public boolean rollbackToAsLatest(long snapshotId) {
-        return rollbackToAsLatest(snapshot(snapshotId));
+    public void rollbackToAsLatest(TagView tag) {
+        rollbackToAsLatest(snapshotIn(tag));
     }
 
-    private boolean rollbackToAsLatest(Snapshot target) {
+    @Override
+    public void rollbackToAsLatest(long snapshotId) {
+        rollbackToAsLatest(snapshot(snapshotId));
+    }
+
+    private void rollbackToAsLatest(Snapshot target) {
         Content content = contents.get(target.timeMillis());
         BitSet added = (BitSet) content.files.clone();
         added.andNot(head.files);
@@ -230,7 +235,6 @@ final class MemoryTable implements SimulatedTable {
                 new int[0],
                 new Content(content.rows, content.files, added, removed),
                 target.id());
-        return true;
     }
 
     @Override

@@ -159,13 +159,18 @@ final class RealTable implements SimulatedTable {
     }
 
     @Override
-    public boolean rollbackToAsLatest(TagView tag) {
+    public boolean rollsBackAsLatest() {
         return false;
     }
 
     @Override
-    public boolean rollbackToAsLatest(long snapshotId) {
-        return false;
+    public void rollbackToAsLatest(TagView tag) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void rollbackToAsLatest(long snapshotId) {
+        throw new UnsupportedOperationException();
     }
 
     @Override

@@ -67,14 +67,13 @@ interface SimulatedTable extends AutoCloseable {
 
     void rollbackTo(long snapshotId) throws Exception;
 
-    /**
-     * The operator rolls the table back by a new snapshot with the content of an older one.
-     *
-     * @return false when this kind of table cannot
-     */
-    boolean rollbackToAsLatest(TagView tag) throws Exception;
+    /** Whether this kind of table can be rolled back by a new snapshot. */
+    boolean rollsBackAsLatest();
 
-    boolean rollbackToAsLatest(long snapshotId) throws Exception;
+    /** The operator rolls the table back by a new snapshot with the content of an older one. */
+    void rollbackToAsLatest(TagView tag) throws Exception;
+
+    void rollbackToAsLatest(long snapshotId) throws Exception;
 
     /** The owner of the table deletes a tag. */
     void deleteTag(TagView tag) throws Exception;

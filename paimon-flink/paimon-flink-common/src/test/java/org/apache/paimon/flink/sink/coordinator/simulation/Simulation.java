@@ -686,9 +686,8 @@ final class Simulation implements AutoCloseable {
 
     /**
      * @param asLatest whether by a new snapshot
-     * @return false when that cannot be done
      */
-    private boolean rollTableBack(long snapshotId, boolean asLatest) {
+    private void rollTableBack(long snapshotId, boolean asLatest) {
         try {
             SimulatedTable.TagView tag = null;
             for (SimulatedTable.TagView each : oracle.tags()) {
@@ -696,14 +695,10 @@ final class Simulation implements AutoCloseable {
                     tag = each;
                 }
             }
-            if (asLatest) {
-                boolean done =
-                        tag == null
-                                ? table.rollbackToAsLatest(snapshotId)
-                                : table.rollbackToAsLatest(tag);
-                if (!done) {
-                    return false;
-                }
+            if (asLatest && tag == null) {
+                table.rollbackToAsLatest(snapshotId);
+            } else if (asLatest) {
+                table.rollbackToAsLatest(tag);
             } else if (tag == null) {
                 table.rollbackTo(snapshotId);
             } else {
@@ -713,7 +708,6 @@ final class Simulation implements AutoCloseable {
             throw new IllegalStateException(e);
         }
         oracle.rolledBack(snapshotId, !asLatest);
-        return true;
     }
 
     /** All completed checkpoints and savepoints of the job's user, the newest of each job first. */
@@ -770,7 +764,7 @@ final class Simulation implements AutoCloseable {
 
     private boolean restoreAfterRollback(int which, int furtherBack, boolean asLatest) {
         List<Checkpoint> retained = retained();
-        if (retained.isEmpty()) {
+        if (retained.isEmpty() || asLatest && !table.rollsBackAsLatest()) {
             return false;
         }
         Checkpoint restored = retained.get(which % retained.size());
@@ -794,8 +788,9 @@ final class Simulation implements AutoCloseable {
         }
         cancel(restored.id);
         processes.forEach(SimulatedProcess::die);
-        return rollTableBack(targets.get(furtherBack), asLatest)
-                && restoreFrom(old, restored, job.history.parallelism) != null;
+        rollTableBack(targets.get(furtherBack), asLatest);
+        restoreFrom(old, restored, job.history.parallelism);
+        return true;
     }
 
     /** Whether the table can be rolled back to a snapshot. */
@@ -806,7 +801,11 @@ final class Simulation implements AutoCloseable {
 
     private boolean rollBackBelow(int snapshots, boolean asLatest) {
         long target = oracle.latestSnapshot() - snapshots;
-        if (other != null || target < 1 || !oracle.exists(target) || commitHangs()) {
+        if (other != null
+                || target < 1
+                || !oracle.exists(target)
+                || commitHangs()
+                || asLatest && !table.rollsBackAsLatest()) {
             return false;
         }
         for (SimulatedProcess process : processes) {
@@ -815,9 +814,7 @@ final class Simulation implements AutoCloseable {
             }
         }
         BitSet removed = (BitSet) oracle.content().clone();
-        if (!rollTableBack(target, asLatest)) {
-            return false;
-        }
+        rollTableBack(target, asLatest);
         removed.andNot(oracle.content());
         job.history.uncertain.or(removed);
         return true;
