@@ -22,7 +22,9 @@ import org.slf4j.LoggerFactory;
 import javax.annotation.Nullable;
 
 import java.io.FileNotFoundException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 
@@ -99,8 +101,8 @@ public final class CommitUserSnapshots {
 
     /**
      * Reads the snapshots that have appeared since the last look, of whatever user, oldest first.
-     * When the table was rolled back behind the last look, nothing is returned, and the next look
-     * begins at the newest snapshot that is left.
+     * When the table was rolled back behind the last look, those are returned that were committed
+     * later than the snapshot that was seen last, by their commit times.
      */
     public List<Snapshot> look() {
         List<Snapshot> appeared = new ArrayList<>(1);
@@ -121,7 +123,7 @@ public final class CommitUserSnapshots {
                     before,
                     commitUser,
                     seen.id());
-            return appeared;
+            return laterThan(before.timeMillis());
         }
         missed = forEachAfter(seen.id(), newest, appeared::add);
         for (Snapshot snapshot : appeared) {
@@ -134,6 +136,19 @@ public final class CommitUserSnapshots {
             seen = SnapshotPosition.of(appeared.get(appeared.size() - 1));
         }
         return appeared;
+    }
+
+    /** The newest snapshots, as far as they were committed after a point in time, oldest first. */
+    private List<Snapshot> laterThan(long timeMillis) {
+        Deque<Snapshot> later = new ArrayDeque<>(1);
+        for (long id = seen.id(); id >= Snapshot.FIRST_SNAPSHOT_ID; id--) {
+            Optional<Snapshot> snapshot = read(id);
+            if (!snapshot.isPresent() || snapshot.get().timeMillis() <= timeMillis) {
+                break;
+            }
+            later.addFirst(snapshot.get());
+        }
+        return new ArrayList<>(later);
     }
 
     /** Moves the last look to the table's newest snapshot, and reads nothing in between. */

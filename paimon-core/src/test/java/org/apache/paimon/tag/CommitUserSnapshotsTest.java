@@ -204,6 +204,20 @@ class CommitUserSnapshotsTest {
     }
 
     @Test
+    @DisplayName("A7: what was committed behind a rollback since the last look is shown")
+    void committedBehindARollback() throws Exception {
+        fixture.commitAs(ME, RUN, 3, 1);
+        fixture.commitAs(ME, RUN, 4, 2);
+        own.look();
+        fixture.table().rollbackTo(1);
+        Snapshot later = fixture.commit(OTHER, 1, 3);
+
+        assertThat(own.look()).containsExactly(later);
+        assertThat(own.rolledBack()).isTrue();
+        assertThat(own.look()).isEmpty();
+    }
+
+    @Test
     @DisplayName("A7: after a rollback the next look shows what is committed from there on")
     void looksAgainAfterARollback() throws Exception {
         fixture.commit(OTHER, 3, 1);
@@ -226,11 +240,11 @@ class CommitUserSnapshotsTest {
         own.look();
         SnapshotPosition before = own.seen();
         fixture.table().rollbackTo(1);
-        fixture.commit(OTHER, 5, 3);
-        fixture.commit(OTHER, 6, 4);
+        Snapshot second = fixture.commit(OTHER, 5, 3);
+        Snapshot third = fixture.commit(OTHER, 6, 4);
 
         assertThat(own.isReplaced(before)).isTrue();
-        assertThat(own.look()).isEmpty();
+        assertThat(own.look()).containsExactly(second, third);
         assertThat(own.rolledBack()).isTrue();
         assertThat(own.seen().id()).isEqualTo(3);
     }

@@ -241,4 +241,16 @@ class ForeignCommitsTest {
 
         assertRefuses(fixture.commitAs(USER, CLONE, 6, 3));
     }
+
+    @Test
+    @DisplayName("A7: a foreign commit behind a rollback of the table is found")
+    void behindARollback() throws Exception {
+        start(3);
+        commitOwn(4, 1);
+        commitOwn(5, 2);
+        foreign.look(snapshots);
+        fixture.table().rollbackTo(1);
+
+        assertRefuses(fixture.commitAs(USER, CLONE, 5, 3));
+    }
 }

@@ -504,4 +504,24 @@ class FoundBySimulationTest {
                 .then(StepKind.STOP)
                 .keepsItsPromises();
     }
+
+    @Test
+    @DisplayName(
+            "A7: a frozen JobManager sees its successor's commit behind a rollback of the table")
+    void foreignCommitBehindARollback() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.MANY_COMMITS)
+                .then(StepKind.DRAIN)
+                .then(StepKind.WRITE)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.DRAIN_WITHOUT)
+                .then(StepKind.BARRIER)
+                .then(StepKind.RPC)
+                .then(StepKind.RPC)
+                .then(StepKind.ROLL_BACK_BELOW)
+                .then(StepKind.MAIN)
+                .then(StepKind.JOB_MANAGER_FREEZES)
+                .then(StepKind.DRAIN)
+                .keepsItsPromises();
+    }
 }
