@@ -866,11 +866,6 @@ final class Oracle {
             // T8, or never committed: a job that went back to before it knows nothing of it.
             return Demand.MAY;
         }
-        boolean gone = checkpoint.commit().rolledBack || !exists(checkpoint.commit().snapshotId);
-        if (checkpoint.ownFiles == 0 && gone) {
-            // It is not committed again behind later files: see the docs.
-            return Demand.MAY;
-        }
         return Demand.MUST;
     }
 
