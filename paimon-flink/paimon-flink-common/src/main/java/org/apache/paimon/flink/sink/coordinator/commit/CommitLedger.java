@@ -255,7 +255,8 @@ public final class CommitLedger implements ReportReceiver.Listener {
     public List<CommitBatch> recover() throws ReportProtocolException {
         checkNoReplayLost();
         NavigableMap<Long, RestoredCut> restored = new TreeMap<>();
-        recoveredWithoutReplays = withoutReplay() > 0;
+        // R1: of a sink that is new there is nothing to replay, so nothing can be missing.
+        recoveredWithoutReplays = withoutReplay() > 0 && !sinkIsNew;
         for (int subtask = 0; subtask < parallelism; subtask++) {
             Writer writer = writers[subtask];
             if (writer.runsWithoutReplay) {

@@ -524,4 +524,28 @@ class FoundBySimulationTest {
                 .then(StepKind.DRAIN)
                 .keepsItsPromises();
     }
+
+    @Test
+    @DisplayName("R1, A4: a new sink whose empty replay was lost knows what it has committed")
+    void newSinkWhoseReplayWasLost() throws Exception {
+        scenario(Mode.HOSTILE, 1)
+                .then(StepKind.DRAIN)
+                .then(StepKind.SAVEPOINT)
+                .then(StepKind.DRAIN)
+                .then(StepKind.CLONE, 7, 0)
+                .then(StepKind.NEW_SINK)
+                .then(StepKind.MAIN)
+                .then(StepKind.LOSE_EVENT)
+                .then(StepKind.RPC)
+                .then(StepKind.RPC)
+                .then(StepKind.WRITE)
+                .then(StepKind.CHECKPOINT)
+                .then(StepKind.DRAIN)
+                .then(StepKind.RESCALE)
+                .then(StepKind.DRAIN)
+                .then(StepKind.ANOTHER_COMMITS)
+                .then(StepKind.CLONE)
+                .then(StepKind.EXPIRE)
+                .keepsItsPromises();
+    }
 }
