@@ -124,13 +124,7 @@ public final class RestoredCommits {
     /** Goes by the base's rule from now on, as if the checkpoint knew nothing (R2). */
     public void ignoreProgress() {
         progress = null;
-        rollback = null;
-        rollbacks = 0;
-        expired = false;
-        committedUpTo = NONE;
-        newestOfUser = null;
-        byIdentifier.clear();
-        read = false;
+        forget();
     }
 
     /** In whose name to commit what is not committed; empty when the checkpoint names nobody. */
@@ -194,6 +188,11 @@ public final class RestoredCommits {
 
     /** Reads the table again: it was rolled back meanwhile. */
     public void readAgain() {
+        forget();
+        read();
+    }
+
+    private void forget() {
         rollback = null;
         rollbacks = 0;
         committedBeforeRollback = NONE;
@@ -202,7 +201,6 @@ public final class RestoredCommits {
         newestOfUser = null;
         byIdentifier.clear();
         read = false;
-        read();
     }
 
     /** Takes into account that snapshots have expired which nobody here has seen. */
@@ -279,7 +277,7 @@ public final class RestoredCommits {
         if (written.isEmpty()) {
             // It has nothing that could be there twice. But behind later commits its snapshot would
             // hold their files as well.
-            return identifier < progress.checkpointId();
+            return progress != null && identifier < progress.checkpointId();
         }
         return rollback != null ? keptByRollback(identifier, written) : isOrWasInTable(written);
     }

@@ -15,7 +15,7 @@ package org.apache.paimon.flink.sink.coordinator;
 import org.apache.paimon.flink.sink.coordinator.commit.CommitRun;
 import org.apache.paimon.flink.sink.coordinator.commit.JobMasterMemory;
 import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
-import org.apache.paimon.flink.sink.testutils.CapturedLog;
+import org.apache.paimon.tag.testutils.CapturedLog;
 import org.apache.paimon.utils.ThreadEventLoop;
 
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;

@@ -15,7 +15,7 @@ package org.apache.paimon.flink.sink.coordinator.commit;
 import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
 import org.apache.paimon.flink.sink.coordinator.report.ReportProtocolException;
 import org.apache.paimon.flink.sink.coordinator.report.Reports;
-import org.apache.paimon.flink.sink.testutils.CapturedLog;
+import org.apache.paimon.tag.testutils.CapturedLog;
 
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;

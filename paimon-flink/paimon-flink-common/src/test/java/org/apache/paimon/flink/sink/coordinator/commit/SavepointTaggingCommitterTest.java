@@ -17,7 +17,6 @@ import org.apache.paimon.flink.sink.Committable;
 import org.apache.paimon.flink.sink.Committer;
 import org.apache.paimon.flink.sink.StoreCommitter;
 import org.apache.paimon.flink.sink.state.MemoryBackendStateStore;
-import org.apache.paimon.flink.sink.testutils.CapturedLog;
 import org.apache.paimon.flink.sink.testutils.HookedCommitter;
 import org.apache.paimon.manifest.ManifestCommittable;
 import org.apache.paimon.table.FileStoreTable;
@@ -25,6 +24,7 @@ import org.apache.paimon.tag.CommitProperties;
 import org.apache.paimon.tag.SavepointTagException;
 import org.apache.paimon.tag.SavepointTagger;
 import org.apache.paimon.tag.testutils.AppendTableFixture;
+import org.apache.paimon.tag.testutils.CapturedLog;
 import org.apache.paimon.tag.testutils.CountingFileIO.Call;
 import org.apache.paimon.tag.testutils.RecordingTagCallback;
 

@@ -19,7 +19,6 @@ import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
 import org.apache.paimon.flink.sink.coordinator.report.ReportProtocolException;
 import org.apache.paimon.flink.sink.coordinator.report.Reports;
 import org.apache.paimon.flink.sink.state.MemoryBackendStateStore;
-import org.apache.paimon.flink.sink.testutils.CapturedLog;
 import org.apache.paimon.flink.sink.testutils.HookedCommitter;
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.table.sink.CommitMessage;
@@ -28,6 +27,7 @@ import org.apache.paimon.tag.OwnSnapshot;
 import org.apache.paimon.tag.SavepointTagException;
 import org.apache.paimon.tag.SnapshotPosition;
 import org.apache.paimon.tag.testutils.AppendTableFixture;
+import org.apache.paimon.tag.testutils.CapturedLog;
 import org.apache.paimon.tag.testutils.CountingFileIO;
 
 import org.apache.flink.api.common.state.ListStateDescriptor;
