@@ -14,6 +14,8 @@ package org.apache.paimon.flink.sink.coordinator.commit;
 
 import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
 
+import javax.annotation.Nullable;
+
 import java.util.ArrayDeque;
 import java.util.Deque;
 
@@ -21,13 +23,15 @@ import java.util.Deque;
  * What is to be committed under one checkpoint's identifier: the reports that carry files, the
  * aligned watermark, and whether the snapshot is to be tagged as a savepoint.
  *
- * <p>Reports are taken out one by one, so that the bytes of each are free as soon as it is decoded.
+ * <p>It is the only owner of its reports and is read once: {@link #releaseNext} gives each of them
+ * up, so that the bytes of one are free before the next is decoded.
  */
 public final class CommitBatch {
 
     private final long checkpointId;
     private final long watermark;
     private final boolean completeSavepoint;
+    private final int reportsWithFiles;
     private final Deque<Entry> entries;
 
     CommitBatch(
@@ -35,6 +39,7 @@ public final class CommitBatch {
         this.checkpointId = checkpointId;
         this.watermark = watermark;
         this.completeSavepoint = completeSavepoint;
+        this.reportsWithFiles = entries.size();
         this.entries = new ArrayDeque<>(entries);
     }
 
@@ -52,18 +57,19 @@ public final class CommitBatch {
         return completeSavepoint;
     }
 
-    /** Whether there is no file to commit (any more). */
-    boolean isEmpty() {
-        return entries.isEmpty();
+    /** Whether there is a file to commit, released or not. */
+    boolean hasFiles() {
+        return reportsWithFiles > 0;
     }
 
-    /** Number of reports that carry files (and were not taken out yet). */
-    public int size() {
-        return entries.size();
+    /** Number of reports that carry files, released or not. */
+    public int reportsWithFiles() {
+        return reportsWithFiles;
     }
 
-    /** Takes the next report out; null when there is none. */
-    public Entry poll() {
+    /** Gives the next report up: nothing here refers to it any more. Null after the last one. */
+    @Nullable
+    public Entry releaseNext() {
         return entries.poll();
     }
 
@@ -72,7 +78,7 @@ public final class CommitBatch {
         return String.format(
                 "CommitBatch{checkpoint %d, %d reports, watermark %d%s}",
                 checkpointId,
-                entries.size(),
+                reportsWithFiles,
                 watermark,
                 completeSavepoint ? ", complete savepoint" : "");
     }

@@ -16,8 +16,7 @@ import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
 import org.apache.paimon.flink.sink.coordinator.report.ReportProtocolException;
 import org.apache.paimon.flink.sink.coordinator.report.ReportReceiver;
 
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import javax.annotation.Nullable;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -25,70 +24,44 @@ import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
-import java.util.TreeMap;
 import java.util.function.LongPredicate;
 
 /**
  * Which writer subtask reported what, and what of it may be committed and tagged.
  *
  * <p><b>What it is for.</b> All decisions of the coordinator-commit path are made here, as a
- * function of the calls so far. It knows no thread, no file and nothing of Flink's runtime, so a
- * simulation can drive it through any order of calls.
+ * function of the calls so far, without thread, file or Flink runtime: a simulation can drive it
+ * through any order of calls. All reports for checkpoint k are the <i>cut</i> k. A cut leaves the
+ * ledger as a {@link CommitBatch} when its own or a later checkpoint completes, in ascending order.
  *
- * <p><b>Who calls it.</b> The coordinator's event loop, and nobody else:
+ * <p><b>Threads.</b> The coordinator's event loop, and nobody else.
  *
- * <pre>
- *   restoring(c, x)         the job was restored from checkpoint c, committed up to x before
- *   replay(i, ..)           what an attempt of writer i found in its state (also: nothing)
- *   recover()               once all replays are in: everything up to c, as batches
- *   triggered(k)            checkpoint or savepoint k is about to be taken
- *   report(i, ..)           writer i has taken checkpoint k
- *   align(k)                checkpoint k completed: everything up to k, as batches
- *   reset(i, r)             writer i goes back to checkpoint r and will replay
- *   ready(i)                writer i begins to initialise: its replay is to come, unless it had
- *                           finished when r was taken
- * </pre>
+ * <p><b>Promises.</b> A1, A2: an abort drops the flag and keeps the files, also of reports that
+ * come after it. A3: {@link #reset} breaks every cut newer than the checkpoint, for good. E2, E4: a
+ * writer that has finished takes part in no later cut. W1: a checkpoint that completes without the
+ * report of a writer that took part is a {@link ReportProtocolException}.
  *
- * <p><b>Model.</b> All reports for checkpoint k are the <i>cut</i> k. A cut leaves the ledger when
- * its own or a later checkpoint completes, each under its own identifier, in ascending order. The
- * cut of a savepoint is <i>complete</i> when every writer that took part reported it flagged, it
- * was not aborted, and no writer was reset to a point before it since.
- *
- * <p><b>Promises.</b> A1 and A2: an abort drops the flag and keeps the files, also of reports that
- * come after it. A3: {@link #reset} breaks every cut newer than the checkpoint, for good; its files
- * are committed with the next identifier. A4: {@link #recover} counts flagged reports. A6: replays
- * of several old subtasks on one new subtask are merged. E2 and E4: a writer that has finished
- * takes part in no later cut. W1: a checkpoint that completes without a report of each writer that
- * took part is a {@link ReportProtocolException}.
+ * <p><b>Recovery.</b> A4, A6: see {@link RestoredReports}. In a region failover a writer replays
+ * alone, and what is committed or still here is not taken twice.
  */
 public final class CommitLedger implements ReportReceiver.Listener {
-
-    private static final Logger LOG = LoggerFactory.getLogger(CommitLedger.class);
 
     private static final int NEVER = -1;
 
     private final int parallelism;
 
-    /** Reports that are not in a batch yet, by checkpoint. */
-    private final NavigableMap<Long, Cut> cuts = new TreeMap<>();
-
     /** A1, A2: whether a checkpoint or savepoint was aborted; asked anew each time. */
     private final LongPredicate aborted;
 
-    /** A3: cuts that lost a writer, as ranges: first id to last id, both inclusive; or empty. */
-    private final NavigableMap<Long, Long> broken = new TreeMap<>();
+    private final WriterParticipation[] writers;
+    private final Cuts cuts;
+    private final AlignedWatermark watermark = new AlignedWatermark();
 
-    private final Writer[] writers;
+    /** What is being restored; null when there is nothing (more) to recover. */
+    @Nullable private RestoredReports restored;
 
     /** Highest id that {@link #align} or {@link #recover} was asked for. */
     private long lastAligned = NEVER;
-
-    /** Highest id of any checkpoint that was triggered or reported. */
-    private long highestSeen = NEVER;
-
-    /** The checkpoint to recover from; {@link #NEVER} when there is nothing (more) to recover. */
-    private long restoring = NEVER;
 
     /** The checkpoint that this ledger began with; {@link #NEVER} for none. */
     private long sessionStart = NEVER;
@@ -97,25 +70,13 @@ public final class CommitLedger implements ReportReceiver.Listener {
 
     private boolean recoveredWithoutReplays;
 
-    /** Everything up to here was committed and tagged before the restore. */
-    private long committedBefore = NEVER;
-
-    /**
-     * How many writers have neither replayed nor finished. Counted, not looked for: it is asked
-     * after each event of each of thousands of writers.
-     */
-    private int replaysMissing;
-
-    /** The watermark of the last batch; it never goes back within one ledger. */
-    private long watermark = Long.MIN_VALUE;
-
     public CommitLedger(int parallelism, LongPredicate aborted) {
-        this.aborted = aborted;
         this.parallelism = parallelism;
-        this.writers = new Writer[parallelism];
-        this.replaysMissing = parallelism;
+        this.aborted = aborted;
+        this.cuts = new Cuts(parallelism);
+        this.writers = new WriterParticipation[parallelism];
         for (int subtask = 0; subtask < parallelism; subtask++) {
-            writers[subtask] = new Writer();
+            writers[subtask] = new WriterParticipation();
         }
     }
 
@@ -129,35 +90,28 @@ public final class CommitLedger implements ReportReceiver.Listener {
      * @param upTo everything up to here was committed and tagged before
      */
     public void restoring(long checkpointId, long upTo) {
-        restoring = checkpointId;
+        restored = new RestoredReports(parallelism, checkpointId, upTo);
         sessionStart = checkpointId;
-        committedBefore = upTo;
     }
 
-    /**
-     * A4: a replayed report without its files, when those are committed already. It still counts as
-     * its writer's part, and for the watermark.
-     */
     @Override
     public EncodedReport withoutCommittedFiles(EncodedReport replayed) {
-        return restoring() && replayed.checkpointId() <= committedBefore
-                ? replayed.withoutCommittables()
-                : replayed;
+        return restored == null ? replayed : restored.withoutCommittedFiles(replayed);
     }
 
     /** Whether replays are still awaited before {@link #recover} may be called. */
     public boolean restoring() {
-        return restoring != NEVER;
+        return restored != null;
     }
 
     /** Whether every writer has replayed or is known to have finished. */
     public boolean replaysComplete() {
-        return replaysMissing == 0;
+        return replaysMissing() == 0;
     }
 
     /** How many writers have neither replayed nor finished yet. */
     int replaysMissing() {
-        return replaysMissing;
+        return restored == null ? parallelism : restored.missing();
     }
 
     /**
@@ -172,8 +126,8 @@ public final class CommitLedger implements ReportReceiver.Listener {
     public void replay(
             int subtask, int attempt, long restoredCheckpointId, List<EncodedReport> reports)
             throws ReportProtocolException {
-        Writer writer = writers[subtask];
-        long expected = restoring() ? restoring : writer.resetTo;
+        WriterParticipation writer = writers[subtask];
+        long expected = restoring() ? restored.checkpointId() : writer.resetTo();
         if (restoredCheckpointId != expected && !isNew(expected, restoredCheckpointId, reports)) {
             throw new ReportProtocolException(
                     subtask,
@@ -183,7 +137,7 @@ public final class CommitLedger implements ReportReceiver.Listener {
                             + (expected == NEVER ? "none" : "checkpoint " + expected)
                             + ".");
         }
-        if (writer.takenForFinished) {
+        if (writer.takenForFinished()) {
             throw new ReportProtocolException(
                     subtask,
                     attempt,
@@ -203,18 +157,16 @@ public final class CommitLedger implements ReportReceiver.Listener {
                                 report.checkpointId()));
             }
         }
-        writer.attempt = attempt;
-        writer.replayed = true;
-        writer.lastReported = expected;
+        writer.replayed(attempt, expected);
         if (restoring()) {
-            accountFor(writer, reports, false);
+            restored.replayed(subtask, attempt, reports);
             return;
         }
         // A region failover: the other writers went on, and so did the commits. What this writer
         // had reported up to the checkpoint is either committed or still here.
         for (EncodedReport report : reports) {
             if (report.checkpointId() > lastAligned) {
-                cut(report.checkpointId()).put(subtask, attempt, report);
+                cuts.put(subtask, attempt, report);
             }
         }
     }
@@ -240,97 +192,28 @@ public final class CommitLedger implements ReportReceiver.Listener {
      * a missing replay means nothing yet; see {@link #triggered}.
      */
     public void ready(int subtask) {
-        writers[subtask].ready = true;
+        writers[subtask].ready();
     }
 
     /**
      * Returns everything that the replays brought, once they are complete.
      *
-     * <p>A4: the cut of a savepoint is complete when as many flagged reports carry it as there are
-     * reports for the restored checkpoint: a writer that was reset in between lost its report.
-     *
-     * @throws ReportProtocolException when some writers replayed and others run without: Flink
-     *     restores a vertex as finished only as a whole, so a replay was lost
+     * @throws ReportProtocolException when a replay was lost
      */
     public List<CommitBatch> recover() throws ReportProtocolException {
-        checkNoReplayLost();
-        NavigableMap<Long, RestoredCut> restored = new TreeMap<>();
+        restored.checkNoReplayLost();
         // R1: of a sink that is new there is nothing to replay, so nothing can be missing.
-        recoveredWithoutReplays = withoutReplay() > 0 && !sinkIsNew;
+        recoveredWithoutReplays = restored.withoutReplay() > 0 && !sinkIsNew;
+        long checkpointId = restored.checkpointId();
         for (int subtask = 0; subtask < parallelism; subtask++) {
-            Writer writer = writers[subtask];
-            if (writer.runsWithoutReplay) {
-                writer.takenForFinished = true;
-                writer.finished(restoring);
-            } else {
-                for (EncodedReport report : writer.replay) {
-                    restored.computeIfAbsent(report.checkpointId(), id -> new RestoredCut())
-                            .add(subtask, writer.attempt, report);
-                }
+            if (restored.ranWithoutReplay(subtask)) {
+                writers[subtask].finishedInRestoredCheckpoint(checkpointId);
             }
-            accountFor(writer, null, false);
         }
-
-        RestoredCut restoredCheckpoint = restored.get(restoring);
-        int participants = restoredCheckpoint == null ? 0 : restoredCheckpoint.reports;
-        if (participants == 0 && !restored.isEmpty()) {
-            LOG.warn(
-                    "Dropping the restored reports for the checkpoints {}: none is for the restored"
-                            + " checkpoint {}, so another build has carried them along unread since"
-                            + " they were committed.",
-                    restored.keySet(),
-                    restoring);
-            restored.clear();
-        }
-        List<CommitBatch> batches = new ArrayList<>(restored.size());
-        Deque<CommitBatch.Entry> incomplete = new ArrayDeque<>();
-        for (Map.Entry<Long, RestoredCut> entry : restored.entrySet()) {
-            long id = entry.getKey();
-            RestoredCut cut = entry.getValue();
-            // A6: who is missing here (its checkpoint was aborted) may have been behind.
-            if (cut.reports >= participants) {
-                advanceWatermark(cut.watermark());
-            }
-            incomplete.addAll(cut.entries);
-            if (cut.reports < participants || id <= committedBefore) {
-                // A3: its files are committed with the next identifier.
-                continue;
-            }
-            boolean complete = cut.flagged == participants && !aborted.test(id);
-            batches.add(new CommitBatch(id, watermark, complete, incomplete));
-            incomplete = new ArrayDeque<>();
-        }
-        markAligned(restoring);
-        restoring = NEVER;
+        List<CommitBatch> batches = restored.recover(aborted, watermark);
+        restored = null;
+        markAligned(checkpointId);
         return batches;
-    }
-
-    private int withoutReplay() {
-        int without = 0;
-        for (Writer writer : writers) {
-            without += writer.runsWithoutReplay ? 1 : 0;
-        }
-        return without;
-    }
-
-    private void checkNoReplayLost() throws ReportProtocolException {
-        int without = withoutReplay();
-        int last = 0;
-        for (int subtask = 0; subtask < parallelism; subtask++) {
-            if (writers[subtask].runsWithoutReplay) {
-                last = subtask;
-            }
-        }
-        if (without > 0 && without < parallelism) {
-            throw new ReportProtocolException(
-                    last,
-                    writers[last].attempt,
-                    restoring,
-                    String.format(
-                            "%d of %d writers run without having replayed their state, the others"
-                                    + " did: a replay was lost on its way.",
-                            without, parallelism));
-        }
     }
 
     // ------------------------------------------------------------------------
@@ -346,17 +229,17 @@ public final class CommitLedger implements ReportReceiver.Listener {
      * has aborted may still be announced, but before any new attempt begins.)
      */
     public void triggered(long checkpointId) {
-        seen(checkpointId);
-        for (Writer writer : writers) {
-            if (!writer.ready || writer.replayed) {
+        cuts.seen(checkpointId);
+        for (int subtask = 0; subtask < parallelism; subtask++) {
+            if (!writers[subtask].readyWithoutReplay()) {
                 continue;
             }
             if (restoring()) {
-                accountFor(writer, null, true);
-            } else if (writer.finishedSince != NEVER) {
-                writer.finishedUntil = Long.MAX_VALUE;
+                restored.runsWithoutReplay(subtask);
+            } else {
+                writers[subtask].redeployedAfterFinish();
             }
-            // Otherwise its replay was lost, which its first report will show (W1).
+            // A replay that was lost is shown by the first report (W1).
         }
     }
 
@@ -371,14 +254,14 @@ public final class CommitLedger implements ReportReceiver.Listener {
     public void report(int subtask, int attempt, EncodedReport report, boolean endOfInput)
             throws ReportProtocolException {
         long id = report.checkpointId();
-        Writer writer = writers[subtask];
-        if (id <= writer.lastReported) {
+        WriterParticipation writer = writers[subtask];
+        if (id <= writer.lastReported()) {
             throw new ReportProtocolException(
                     subtask,
                     attempt,
                     id,
                     "its report arrived after it had reported checkpoint "
-                            + writer.lastReported
+                            + writer.lastReported()
                             + ".");
         }
         if (id <= lastAligned) {
@@ -388,15 +271,9 @@ public final class CommitLedger implements ReportReceiver.Listener {
                     id,
                     "its report arrived after checkpoint " + lastAligned + " was committed.");
         }
-        seen(id);
-        writer.attempt = attempt;
-        writer.lastReported = id;
-        if (!endOfInput) {
-            writer.running();
-        } else if (!writer.finishedBefore(id)) {
-            writer.finished(id);
-        }
-        cut(id).put(subtask, attempt, report);
+        cuts.seen(id);
+        writer.reported(attempt, id, endOfInput);
+        cuts.put(subtask, attempt, report);
     }
 
     /**
@@ -405,7 +282,7 @@ public final class CommitLedger implements ReportReceiver.Listener {
      * @throws ReportProtocolException W1: when the report of a writer that took part is missing
      */
     public List<CommitBatch> align(long checkpointId) throws ReportProtocolException {
-        if (checkpointId <= Math.max(lastAligned, restoring)) {
+        if (alignedOrRestoring(checkpointId)) {
             return Collections.emptyList();
         }
         if (restoring()) {
@@ -413,32 +290,33 @@ public final class CommitLedger implements ReportReceiver.Listener {
                     String.format(
                             "Checkpoint %d completed before the replay of checkpoint %d was"
                                     + " recovered; %d writers are missing.",
-                            checkpointId, restoring, replaysMissing()));
+                            checkpointId, restored.checkpointId(), replaysMissing()));
         }
         checkAllReported(checkpointId);
 
         List<CommitBatch> batches = new ArrayList<>(1);
         Deque<CommitBatch.Entry> incomplete = new ArrayDeque<>();
-        for (Map.Entry<Long, Cut> entry : cuts.headMap(checkpointId, true).entrySet()) {
+        for (Map.Entry<Long, Cuts.Cut> entry : cuts.upTo(checkpointId).entrySet()) {
             long id = entry.getKey();
-            Cut cut = entry.getValue();
-            if (!cut.flagged() && allFinishedBefore(id)) {
+            Cuts.Cut cut = entry.getValue();
+            if (!cut.anyFlagged() && allFinishedBefore(id)) {
                 // E1: not even a forced snapshot, whose identifier a restored job would use again.
                 continue;
             }
-            boolean everybody = id == checkpointId || reportedByAll(id, cut);
+            boolean everybody =
+                    id == checkpointId || (!cuts.broken(id) && firstMissing(id, cut) == NEVER);
             boolean savepoint = everybody && isSavepoint(id, cut);
-            advanceWatermark(alignedWatermark(id, cut));
-            incomplete.addAll(cut.entries());
+            watermark.advance(id, cut, writers);
+            incomplete.addAll(cut.takeEntries());
             if (everybody) {
-                batches.add(new CommitBatch(id, watermark, savepoint, incomplete));
+                batches.add(new CommitBatch(id, watermark.value(), savepoint, incomplete));
                 incomplete = new ArrayDeque<>();
             }
             // A3: else its files are committed with the next identifier, for no snapshot may carry
             // this one without all of its content.
         }
         if (!incomplete.isEmpty()) {
-            batches.add(new CommitBatch(checkpointId, watermark, false, incomplete));
+            batches.add(new CommitBatch(checkpointId, watermark.value(), false, incomplete));
         }
         markAligned(checkpointId);
         recoveredWithoutReplays = false;
@@ -446,7 +324,7 @@ public final class CommitLedger implements ReportReceiver.Listener {
     }
 
     private boolean allFinishedBefore(long checkpointId) {
-        for (Writer writer : writers) {
+        for (WriterParticipation writer : writers) {
             if (!writer.finishedBefore(checkpointId)) {
                 return false;
             }
@@ -455,54 +333,43 @@ public final class CommitLedger implements ReportReceiver.Listener {
     }
 
     private void checkAllReported(long checkpointId) throws ReportProtocolException {
-        Cut cut = cuts.get(checkpointId);
-        for (int subtask = 0; subtask < parallelism; subtask++) {
-            Writer writer = writers[subtask];
-            if ((cut == null || cut.reports[subtask] == null)
-                    && !writer.finishedBefore(checkpointId)) {
-                throw new ReportProtocolException(
-                        subtask,
-                        writer.attempt,
-                        checkpointId,
-                        String.format(
-                                "the checkpoint completed, but its report never arrived (last"
-                                        + " reported: %s). It was lost on its way; the job has to"
-                                        + " recover it from the checkpoint.",
-                                writer.lastReported == NEVER
-                                        ? "none"
-                                        : "checkpoint " + writer.lastReported));
-            }
+        int missing = firstMissing(checkpointId, cuts.get(checkpointId));
+        if (missing == NEVER) {
+            return;
         }
+        WriterParticipation writer = writers[missing];
+        throw new ReportProtocolException(
+                missing,
+                writer.attempt(),
+                checkpointId,
+                String.format(
+                        "the checkpoint completed, but its report never arrived (last reported:"
+                                + " %s). It was lost on its way; the job has to recover it from"
+                                + " the checkpoint.",
+                        writer.lastReported() == NEVER
+                                ? "none"
+                                : "checkpoint " + writer.lastReported()));
     }
 
-    /** Whether each writer that took part has reported, and none was reset to a point before. */
-    private boolean reportedByAll(long checkpointId, Cut cut) {
-        if (broken(checkpointId)) {
-            return false;
-        }
+    /** A subtask that took part in this checkpoint and has not reported it; -1 for none. */
+    private int firstMissing(long checkpointId, @Nullable Cuts.Cut cut) {
         for (int subtask = 0; subtask < parallelism; subtask++) {
-            if (cut.reports[subtask] == null && !writers[subtask].finishedBefore(checkpointId)) {
-                return false;
+            if ((cut == null || cut.report(subtask) == null)
+                    && !writers[subtask].finishedBefore(checkpointId)) {
+                return subtask;
             }
         }
-        return true;
+        return NEVER;
     }
 
-    private boolean isSavepoint(long checkpointId, Cut cut) {
-        if (!cut.flagged() || aborted.test(checkpointId) || broken(checkpointId)) {
-            return false;
-        }
-        for (EncodedReport report : cut.reports) {
-            if (report != null && !report.savepoint()) {
-                return false;
-            }
-        }
-        return true;
+    private boolean isSavepoint(long checkpointId, Cuts.Cut cut) {
+        return cut.allFlagged() && !aborted.test(checkpointId) && !cuts.broken(checkpointId);
     }
 
     /** Whether the cut of this checkpoint was given out to be committed, or is being recovered. */
     public boolean alignedOrRestoring(long checkpointId) {
-        return checkpointId <= Math.max(lastAligned, restoring);
+        return checkpointId <= lastAligned
+                || (restored != null && checkpointId <= restored.checkpointId());
     }
 
     /** Highest checkpoint that was aligned; -1 before the first. */
@@ -526,208 +393,15 @@ public final class CommitLedger implements ReportReceiver.Listener {
      * @param checkpointId the checkpoint it restarts from, -1 for none
      */
     public void reset(int subtask, long checkpointId) {
-        Writer writer = writers[subtask];
-        for (Cut cut : cuts.tailMap(checkpointId, false).values()) {
-            cut.reports[subtask] = null;
+        cuts.breakAfter(checkpointId, subtask);
+        if (restoring()) {
+            restored.reset(subtask);
         }
-        broken.merge(checkpointId + 1, highestSeen, Math::max);
-        accountFor(writer, null, false);
-        writer.resetTo(checkpointId);
-    }
-
-    // ------------------------------------------------------------------------
-    //  Helpers
-    // ------------------------------------------------------------------------
-
-    /** The one place that assigns what a writer replayed, so that the count is right. */
-    private void accountFor(Writer writer, List<EncodedReport> replay, boolean runsWithoutReplay) {
-        replaysMissing += writer.accountedFor() ? 1 : 0;
-        writer.replay = replay;
-        writer.runsWithoutReplay = runsWithoutReplay;
-        replaysMissing -= writer.accountedFor() ? 1 : 0;
-    }
-
-    private void seen(long checkpointId) {
-        highestSeen = Math.max(highestSeen, checkpointId);
-    }
-
-    private Cut cut(long checkpointId) {
-        return cuts.computeIfAbsent(checkpointId, id -> new Cut(parallelism));
-    }
-
-    private boolean broken(long checkpointId) {
-        for (long last : broken.headMap(checkpointId, true).values()) {
-            if (last >= checkpointId) {
-                return true;
-            }
-        }
-        return false;
+        writers[subtask].resetTo(checkpointId);
     }
 
     private void markAligned(long checkpointId) {
         lastAligned = checkpointId;
-        cuts.headMap(checkpointId, true).clear();
-        broken.values().removeIf(last -> last <= checkpointId);
-    }
-
-    private void advanceWatermark(long candidate) {
-        watermark = Math.max(watermark, candidate);
-    }
-
-    /** The minimum over the active writers; a writer that skipped this cut counts as before. */
-    private long alignedWatermark(long checkpointId, Cut cut) {
-        long minimum = Long.MAX_VALUE;
-        boolean active = false;
-        for (int subtask = 0; subtask < parallelism; subtask++) {
-            Writer writer = writers[subtask];
-            EncodedReport report = cut.reports[subtask];
-            if (report != null) {
-                writer.watermark = report.watermark();
-                writer.idle = report.idle();
-            } else if (writer.finishedBefore(checkpointId)) {
-                continue;
-            }
-            if (!writer.idle) {
-                active = true;
-                minimum = Math.min(minimum, writer.watermark);
-            }
-        }
-        return active ? minimum : Long.MIN_VALUE;
-    }
-
-    /** What is known of one writer subtask. */
-    private static final class Writer {
-
-        private int attempt = NEVER;
-
-        /** Last checkpoint it reported, or was restored from. */
-        private long lastReported = NEVER;
-
-        /** The checkpoint it was last reset to. */
-        private long resetTo = NEVER;
-
-        /** What it replayed, until that is recovered. */
-        private List<EncodedReport> replay;
-
-        /** Whether its attempt has begun, and whether that has replayed. */
-        private boolean ready;
-
-        private boolean replayed;
-
-        /** In a restore: its vertex had finished. */
-        private boolean runsWithoutReplay;
-
-        /** E4: the job was recovered without it. It has no operators then, and never replays. */
-        private boolean takenForFinished;
-
-        /** The checkpoint with its last data; {@link #NEVER} while it may have more. */
-        private long finishedSince = NEVER;
-
-        /** The last checkpoint that it need not take part in: it may have been reset since. */
-        private long finishedUntil = NEVER;
-
-        private long watermark = Long.MIN_VALUE;
-        private boolean idle;
-
-        private boolean accountedFor() {
-            return replay != null || runsWithoutReplay;
-        }
-
-        private void finished(long since) {
-            finishedSince = since;
-            finishedUntil = Long.MAX_VALUE;
-        }
-
-        private void running() {
-            // What it skipped before it was reset stays skipped.
-            if (finishedUntil == Long.MAX_VALUE) {
-                finishedSince = NEVER;
-                finishedUntil = NEVER;
-            }
-        }
-
-        private boolean finishedBefore(long checkpointId) {
-            return finishedSince != NEVER
-                    && finishedSince < checkpointId
-                    && checkpointId <= finishedUntil;
-        }
-
-        private void resetTo(long checkpointId) {
-            resetTo = checkpointId;
-            lastReported = Math.min(lastReported, checkpointId);
-            ready = false;
-            replayed = false;
-            if (finishedSince > checkpointId) {
-                finishedSince = NEVER;
-                finishedUntil = NEVER;
-            } else if (finishedSince != NEVER) {
-                finishedUntil = checkpointId;
-            }
-        }
-    }
-
-    /** The reports for one checkpoint, one per writer. */
-    private static final class Cut {
-
-        private final EncodedReport[] reports;
-        private final int[] attempts;
-
-        private Cut(int parallelism) {
-            this.reports = new EncodedReport[parallelism];
-            this.attempts = new int[parallelism];
-        }
-
-        private void put(int subtask, int attempt, EncodedReport report) {
-            reports[subtask] = report;
-            attempts[subtask] = attempt;
-        }
-
-        /** Whether any report says that this is a savepoint. */
-        private boolean flagged() {
-            for (EncodedReport report : reports) {
-                if (report != null && report.savepoint()) {
-                    return true;
-                }
-            }
-            return false;
-        }
-
-        private Deque<CommitBatch.Entry> entries() {
-            Deque<CommitBatch.Entry> entries = new ArrayDeque<>();
-            for (int subtask = 0; subtask < reports.length; subtask++) {
-                if (reports[subtask] != null && reports[subtask].committableCount() > 0) {
-                    entries.add(
-                            new CommitBatch.Entry(subtask, attempts[subtask], reports[subtask]));
-                    reports[subtask] = null;
-                }
-            }
-            return entries;
-        }
-    }
-
-    /** A6: the replayed reports for one checkpoint, any number per writer. */
-    private static final class RestoredCut {
-
-        private final Deque<CommitBatch.Entry> entries = new ArrayDeque<>();
-        private int reports;
-        private int flagged;
-        private long minimum = Long.MAX_VALUE;
-        private boolean active;
-
-        private void add(int subtask, int attempt, EncodedReport report) {
-            reports++;
-            flagged += report.savepoint() ? 1 : 0;
-            if (!report.idle()) {
-                active = true;
-                minimum = Math.min(minimum, report.watermark());
-            }
-            if (report.committableCount() > 0) {
-                entries.add(new CommitBatch.Entry(subtask, attempt, report));
-            }
-        }
-
-        private long watermark() {
-            return active ? minimum : Long.MIN_VALUE;
-        }
+        cuts.removeUpTo(checkpointId);
     }
 }

@@ -187,7 +187,7 @@ public final class SnapshotCommitter implements AutoCloseable {
             checkNotCancelled(batch);
             expectSavepoint(batch);
             LOG.info("Committing {}.", batch);
-            committer.commit(Collections.singletonList(toManifestCommittable(batch)));
+            committer.commit(Collections.singletonList(decodeAndRelease(batch)));
         }
     }
 
@@ -202,7 +202,7 @@ public final class SnapshotCommitter implements AutoCloseable {
             boolean committed =
                     committer.recover(
                             batch.checkpointId(),
-                            () -> toManifestCommittable(batch),
+                            () -> decodeAndRelease(batch),
                             partitionMarkDoneRecoverFromState);
             LOG.info(
                     "Restored checkpoint {}: {} for checkpoint {}.",
@@ -243,7 +243,7 @@ public final class SnapshotCommitter implements AutoCloseable {
     // ------------------------------------------------------------------------
 
     private boolean makesSnapshot(CommitBatch batch, boolean completed) {
-        return !batch.isEmpty()
+        return batch.hasFiles()
                 || (committer.forceCreatingSnapshot()
                         && (completed
                                 || (committer.tagsSavepoints() && batch.completeSavepoint())));
@@ -256,13 +256,16 @@ public final class SnapshotCommitter implements AutoCloseable {
         }
     }
 
-    private ManifestCommittable toManifestCommittable(CommitBatch batch) throws IOException {
+    /** The batch's reports are gone afterwards: their bytes are free as they are decoded. */
+    private ManifestCommittable decodeAndRelease(CommitBatch batch) throws IOException {
         ManifestCommittable committable =
                 committer.combine(
                         batch.checkpointId(),
                         batch.watermark(),
                         Collections.<Committable>emptyList());
-        for (CommitBatch.Entry entry = batch.poll(); entry != null; entry = batch.poll()) {
+        for (CommitBatch.Entry entry = batch.releaseNext();
+                entry != null;
+                entry = batch.releaseNext()) {
             for (Committable file : decode(batch, entry)) {
                 committable.addFileCommittable(file.commitMessage());
             }

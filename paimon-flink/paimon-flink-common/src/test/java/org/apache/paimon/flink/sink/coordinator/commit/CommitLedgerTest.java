@@ -129,14 +129,15 @@ class CommitLedgerTest {
             checkpoint(2, 3, 4, null, "a");
             List<CommitBatch> batches = ledger.align(2);
 
-            assertThat(batches.get(0).isEmpty()).isTrue();
-            assertThat(batches.get(0).size()).isZero();
-            assertThat(batches.get(1).isEmpty()).isFalse();
-            assertThat(batches.get(1).size()).isEqualTo(1);
-            CommitBatch.Entry entry = batches.get(1).poll();
+            assertThat(batches.get(0).hasFiles()).isFalse();
+            assertThat(batches.get(0).reportsWithFiles()).isZero();
+            assertThat(batches.get(1).hasFiles()).isTrue();
+            assertThat(batches.get(1).reportsWithFiles()).isEqualTo(1);
+            CommitBatch.Entry entry = batches.get(1).releaseNext();
             assertThat(entry.subtask()).isEqualTo(1);
             assertThat(entry.attempt()).isEqualTo(4);
-            assertThat(batches.get(1).isEmpty()).isTrue();
+            assertThat(batches.get(1).releaseNext()).isNull();
+            assertThat(batches.get(1).hasFiles()).isTrue();
         }
 
         @Test
@@ -611,7 +612,7 @@ class CommitLedgerTest {
             replay(0, Reports.of(11).files("a").savepoint(), Reports.of(12).files("c"));
             replay(1, Reports.of(11).files("b").savepoint());
 
-            try (CapturedLog log = CapturedLog.of(CommitLedger.class)) {
+            try (CapturedLog log = CapturedLog.of(RestoredReports.class)) {
                 assertThat(recover()).isEmpty();
                 assertThat(log.messages())
                         .singleElement()
@@ -631,7 +632,7 @@ class CommitLedgerTest {
             replay(0);
             replay(1);
 
-            try (CapturedLog log = CapturedLog.of(CommitLedger.class)) {
+            try (CapturedLog log = CapturedLog.of(RestoredReports.class)) {
                 assertThat(recover()).isEmpty();
                 assertThat(log.messages()).isEmpty();
             }
@@ -764,7 +765,7 @@ class CommitLedgerTest {
             replay(0, Reports.of(3));
             replay(1, Reports.of(3));
 
-            assertThat(ledger.recover()).hasSize(1).allMatch(CommitBatch::isEmpty);
+            assertThat(ledger.recover()).hasSize(1).noneMatch(CommitBatch::hasFiles);
         }
 
         @Test
@@ -1291,7 +1292,9 @@ class CommitLedgerTest {
         List<String> read = new ArrayList<>();
         for (CommitBatch batch : batches) {
             List<String> files = new ArrayList<>();
-            for (CommitBatch.Entry entry = batch.poll(); entry != null; entry = batch.poll()) {
+            for (CommitBatch.Entry entry = batch.releaseNext();
+                    entry != null;
+                    entry = batch.releaseNext()) {
                 files.addAll(Reports.fileNames(entry.report()));
             }
             read.add(

@@ -328,7 +328,7 @@ class SnapshotCommitterTest {
     @DisplayName("A6: the watermark of the batch is the snapshot's")
     void watermark() throws Exception {
         start();
-        CommitBatch.Entry entry = checkpoint(1, 1).poll();
+        CommitBatch.Entry entry = checkpoint(1, 1).releaseNext();
         committer.commit(
                 1,
                 Collections.singletonList(
@@ -516,8 +516,8 @@ class SnapshotCommitterTest {
 
     private List<CommitBatch> savepointAndNext() throws Exception {
         if (reportOfSavepoint == null) {
-            reportOfSavepoint = savepoint(1, 1, 2).poll().report();
-            reportOfCheckpoint = checkpoint(2, 3).poll().report();
+            reportOfSavepoint = savepoint(1, 1, 2).releaseNext().report();
+            reportOfCheckpoint = checkpoint(2, 3).releaseNext().report();
         }
         return Arrays.asList(
                 batch(1, true, reportOfSavepoint), batch(2, false, reportOfCheckpoint));
@@ -586,7 +586,7 @@ class SnapshotCommitterTest {
     void tableAheadOfTheRestore() throws Exception {
         start();
         takeCheckpoint(1, -1);
-        CommitBatch.Entry first = savepoint(1, 1).poll();
+        CommitBatch.Entry first = savepoint(1, 1).releaseNext();
         committer.commit(3, Arrays.asList(batchOf(1, first), checkpoint(3, 3)));
         try (CapturedLog log = CapturedLog.of(SnapshotCommitter.class)) {
             restore(1);
@@ -607,7 +607,7 @@ class SnapshotCommitterTest {
     void tableAsFarAsTheRestore() throws Exception {
         start();
         takeCheckpoint(1, -1);
-        CommitBatch.Entry first = checkpoint(1, 1).poll();
+        CommitBatch.Entry first = checkpoint(1, 1).releaseNext();
         committer.commit(1, Collections.singletonList(batchOf(1, first)));
         try (CapturedLog log = CapturedLog.of(SnapshotCommitter.class)) {
             restore(1);
@@ -705,7 +705,7 @@ class SnapshotCommitterTest {
         start();
         committer.commit(1, Collections.singletonList(checkpoint(1, 1)));
         takeCheckpoint(2, 1);
-        CommitBatch.Entry held = checkpoint(2, 2).poll();
+        CommitBatch.Entry held = checkpoint(2, 2).releaseNext();
         fixture.commit(OTHER, 1, 100);
         fixture.expireAllBut(1);
         restore(2);
@@ -720,7 +720,7 @@ class SnapshotCommitterTest {
         start();
         fixture.commit(OTHER, 1, 100);
         takeCheckpoint(1, -1);
-        CommitBatch.Entry held = savepoint(1, 1).poll();
+        CommitBatch.Entry held = savepoint(1, 1).releaseNext();
         fixture.manySnapshots(OTHER, 1_100);
         restore(1);
         committer.recover(1, Collections.singletonList(batch(1, true, held.report())));

@@ -78,9 +78,9 @@ class ReportFuzzTest {
                             receiver, RestoredCommittableEvent.part(0, 42, version, true, payload));
                     receiveNamed(receiver, RestoredCommittableEvent.endOfReplay(1, 42));
                     for (CommitBatch batch : ledger.recover()) {
-                        for (CommitBatch.Entry entry = batch.poll();
+                        for (CommitBatch.Entry entry = batch.releaseNext();
                                 entry != null;
-                                entry = batch.poll()) {
+                                entry = batch.releaseNext()) {
                             entry.report().decode(Reports.SERIALIZER);
                         }
                     }

@@ -289,8 +289,8 @@ class ReportsOnTheirWayTest {
         }
         deliver(0, 0);
         CommitBatch batch = ledger.align(1).get(0);
-        assertThat(batch.size()).isEqualTo(1);
-        EncodedReport arrived = batch.poll().report();
+        assertThat(batch.reportsWithFiles()).isEqualTo(1);
+        EncodedReport arrived = batch.releaseNext().report();
         assertThat(arrived.committableCount()).isEqualTo(50_000);
         assertThat(arrived.serialized()).isEqualTo(encoded.serialized());
     }
@@ -317,7 +317,7 @@ class ReportsOnTheirWayTest {
         List<CommitBatch> batches = ledger.recover();
         assertThat(batches).hasSize(20);
         for (int id = 1; id <= 20; id++) {
-            assertThat(batches.get(id - 1).poll().report().serialized())
+            assertThat(batches.get(id - 1).releaseNext().report().serialized())
                     .isEqualTo(reports.get(id - 1).serialized());
         }
     }
@@ -538,7 +538,9 @@ class ReportsOnTheirWayTest {
     private List<String> filesUpTo(long checkpointId) throws Exception {
         List<String> files = new ArrayList<>();
         for (CommitBatch batch : ledger.align(checkpointId)) {
-            for (CommitBatch.Entry entry = batch.poll(); entry != null; entry = batch.poll()) {
+            for (CommitBatch.Entry entry = batch.releaseNext();
+                    entry != null;
+                    entry = batch.releaseNext()) {
                 files.addAll(Reports.fileNames(entry.report()));
             }
         }
