@@ -12,12 +12,16 @@
 
 package org.apache.paimon.flink.sink.coordinator;
 
+import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 /**
  * T2, E3: the writers that wait for a commit, at most one request of each subtask. A writer asks
@@ -31,7 +35,38 @@ final class AwaitedCommits {
 
     private final Map<Integer, Awaited> bySubtask = new ConcurrentHashMap<>();
 
-    CompletableFuture<CoordinationResponse> add(AwaitCommitRequest request) {
+    /** Whether an answer is queued already: the event loop may hang in a commit for long. */
+    private final AtomicBoolean answerQueued = new AtomicBoolean();
+
+    private final BooleanSupplier queueAnswer;
+    private final Supplier<String> closed;
+
+    /**
+     * @param queueAnswer lets the event loop call {@link #committed} or {@link #failed}; false when
+     *     the loop takes no more actions
+     * @param closed what to answer then
+     */
+    AwaitedCommits(BooleanSupplier queueAnswer, Supplier<String> closed) {
+        this.queueAnswer = queueAnswer;
+        this.closed = closed;
+    }
+
+    CompletableFuture<CoordinationResponse> request(CoordinationRequest request) {
+        if (!(request instanceof AwaitCommitRequest)) {
+            CompletableFuture<CoordinationResponse> refused = new CompletableFuture<>();
+            refused.completeExceptionally(
+                    new IllegalArgumentException(
+                            "Unknown request of type " + request.getClass().getName() + "."));
+            return refused;
+        }
+        CompletableFuture<CoordinationResponse> answer = add((AwaitCommitRequest) request);
+        if (answerQueued.compareAndSet(false, true) && !queueAnswer.getAsBoolean()) {
+            failed(closed.get());
+        }
+        return answer;
+    }
+
+    private CompletableFuture<CoordinationResponse> add(AwaitCommitRequest request) {
         Awaited awaited = new Awaited(request.checkpointId());
         Awaited replaced = bySubtask.put(request.subtask(), awaited);
         if (replaced != null) {
@@ -59,6 +94,8 @@ final class AwaitedCommits {
     }
 
     private void answer(Predicate<Awaited> answered, AwaitCommitResponse response) {
+        // First: a request that comes from now on queues an answer of its own.
+        answerQueued.set(false);
         bySubtask.forEach(
                 (subtask, awaited) -> {
                     if (answered.test(awaited)) {

@@ -21,12 +21,8 @@ import org.apache.paimon.flink.sink.coordinator.commit.JobMasterMemory;
 import org.apache.paimon.flink.sink.coordinator.commit.SnapshotCommitter;
 import org.apache.paimon.flink.sink.coordinator.report.ReportReceiver;
 import org.apache.paimon.flink.sink.coordinator.report.WriterEvent;
-import org.apache.paimon.flink.sink.state.CoordinatorState;
-import org.apache.paimon.flink.sink.state.CoordinatorStateSerializer;
-import org.apache.paimon.flink.sink.state.MemoryBackendStateStore;
 import org.apache.paimon.utils.EventLoop;
 
-import org.apache.flink.core.io.SimpleVersionedSerialization;
 import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
@@ -38,17 +34,9 @@ import org.slf4j.LoggerFactory;
 
 import javax.annotation.Nullable;
 
-import java.io.IOException;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
-import java.util.NavigableMap;
-import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 /**
@@ -60,16 +48,7 @@ import java.util.function.Function;
  * I/O. A reset ends this session and the coordinator starts the next.
  *
  * <p><b>Threads.</b> Flink calls on the JobManager's main thread; those calls only queue. All state
- * but {@link #closing} belongs to the event loop.
- *
- * <pre>
- *              opened, fresh                    failure
- *   CREATED ------------------&gt; RUNNING ----------------------&gt; FAILED
- *      |                           ^                              |
- *      | opened, restored          | all replays in, recovered    |
- *      +---------&gt; RESTORING ------+                              |
- *                      (any state) ------------------------&gt; CLOSED
- * </pre>
+ * but {@link #closing} belongs to the event loop. {@link SessionState} names its states.
  *
  * <p><b>Promises.</b> A4: after a restore it commits and tags what the replays bring, then keeps
  * running; a checkpoint is acknowledged only after that, so a replayed report never has to be
@@ -86,9 +65,6 @@ final class CommitSession {
 
     private static final Duration CLOSE_REPORT_INTERVAL = Duration.ofSeconds(5);
 
-    private static final CoordinatorStateSerializer STATE_SERIALIZER =
-            new CoordinatorStateSerializer();
-
     private final OperatorCoordinator.Context context;
     private final CommitterOpener committerOpener;
     private final String initialCommitUser;
@@ -98,19 +74,10 @@ final class CommitSession {
     private final CommitRun run;
     private final JobMasterMemory memory;
 
-    /** Checkpoints to acknowledge once the restore is recovered. */
-    private final NavigableMap<Long, CompletableFuture<byte[]>> deferredCheckpoints =
-            new TreeMap<>();
+    private final PendingCheckpoints pendingCheckpoints = new PendingCheckpoints();
+    private final AwaitedCommits awaitedCommits;
 
-    private final AwaitedCommits awaitedCommits = new AwaitedCommits();
-
-    /** Whether the loop will look at the awaited commits anyway: one action does for all. */
-    private final AtomicBoolean lookQueued = new AtomicBoolean();
-
-    /** What Flink waits for, also while it is only queued: a close may drop the queue. */
-    private final Set<CompletableFuture<?>> unanswered = ConcurrentHashMap.newKeySet();
-
-    private State state = State.CREATED;
+    private SessionState state = SessionState.CREATED;
 
     /** The checkpoint to restore from; -1 for none. Set before the loop is started. */
     private long restoredCheckpointId = OperatorCoordinator.NO_CHECKPOINT;
@@ -122,8 +89,7 @@ final class CommitSession {
 
     private CommitLedger ledger;
     private ReportReceiver receiver;
-    private String commitUser;
-    private MemoryBackendStateStore stateStore;
+    private CommitterState committerState;
     private SnapshotCommitter committer;
 
     /** What this coordinator failed with; null while it has not. */
@@ -150,6 +116,10 @@ final class CommitSession {
         this.run = run;
         this.memory = memory;
         this.loop = loopFactory.apply(this::fail);
+        this.awaitedCommits =
+                new AwaitedCommits(
+                        () -> loop.execute("answer to a writer that ends", this::answerWriters),
+                        () -> closed().getMessage());
     }
 
     // ------------------------------------------------------------------------
@@ -171,15 +141,12 @@ final class CommitSession {
         ledger = new CommitLedger(context.currentParallelism(), memory.aborted()::contains);
         receiver = new ReportReceiver(context.currentParallelism(), ledger);
         boolean restored = restoredState != null;
-        if (restored) {
-            CoordinatorState coordinatorState = readState(restoredCheckpointId, restoredState);
-            commitUser = coordinatorState.getCommitUser();
-            stateStore = new MemoryBackendStateStore(coordinatorState.getCommitterStates());
-            restoredState = null;
-        } else {
-            commitUser = initialCommitUser;
-            stateStore = new MemoryBackendStateStore();
-        }
+        committerState =
+                restored
+                        ? CommitterState.read(restoredCheckpointId, restoredState)
+                        : CommitterState.fresh(initialCommitUser);
+        restoredState = null;
+        String commitUser = committerState.commitUser();
         CommitterLock.acquire(committerOpener.table(), commitUser, loop, () -> closing);
         committer =
                 committerOpener.open(
@@ -188,7 +155,7 @@ final class CommitSession {
                                 context.metricGroup(),
                                 true,
                                 restored,
-                                stateStore,
+                                committerState.store(),
                                 1,
                                 0),
                         run,
@@ -196,12 +163,9 @@ final class CommitSession {
                         restoredCheckpointId,
                         loop::cancelled);
         committer.start(restoredCheckpointId);
-        for (Long aborted : memory.aborted().notCarriedOut()) {
-            committer.abort(aborted);
-            memory.aborted().carriedOut(aborted);
-        }
+        carryOutAborts();
         if (restoredCheckpointId == OperatorCoordinator.NO_CHECKPOINT) {
-            become(State.RUNNING);
+            become(SessionState.RUNNING);
             return;
         }
         LOG.info(
@@ -216,7 +180,15 @@ final class CommitSession {
             ledger.sinkIsNew();
         }
         ledger.restoring(restoredCheckpointId, committer.committedUpTo());
-        become(State.RESTORING);
+        become(SessionState.RESTORING);
+    }
+
+    /** A1: aborts that reached an earlier session when it had failed already. */
+    private void carryOutAborts() {
+        for (Long aborted : memory.aborted().notCarriedOut()) {
+            committer.abort(aborted);
+            memory.aborted().carriedOut(aborted);
+        }
     }
 
     /**
@@ -235,10 +207,9 @@ final class CommitSession {
                                     waited.getSeconds()));
         }
         // The loop's thread is dead: its state may be touched from here.
-        state = State.CLOSED;
+        state = SessionState.CLOSED;
         FlinkException closed = closed();
-        unanswered.forEach(answer -> answer.completeExceptionally(closed));
-        lookQueued.set(false); // the action may have been dropped
+        pendingCheckpoints.closed(closed);
         awaitedCommits.failed(closed.getMessage());
         CommitterLock.release(loop);
         if (committer != null) {
@@ -292,17 +263,13 @@ final class CommitSession {
     private void recoverIfReplayed() throws Exception {
         // A7: nothing can have completed before the recovery, so a session that ends leaves it
         // alone.
-        if (state != State.RESTORING || closing || !ledger.replaysComplete()) {
+        if (state != SessionState.RESTORING || closing || !ledger.replaysComplete()) {
             return;
         }
         committer.recover(restoredCheckpointId, ledger.recover());
-        become(State.RUNNING);
+        become(SessionState.RUNNING);
         committed(restoredCheckpointId);
-        for (Map.Entry<Long, CompletableFuture<byte[]>> checkpoint :
-                deferredCheckpoints.entrySet()) {
-            acknowledge(checkpoint.getKey(), checkpoint.getValue());
-        }
-        deferredCheckpoints.clear();
+        pendingCheckpoints.acknowledgeDeferred(this::acknowledge);
     }
 
     // ------------------------------------------------------------------------
@@ -310,22 +277,21 @@ final class CommitSession {
     // ------------------------------------------------------------------------
 
     void checkpointCoordinator(long checkpointId, CompletableFuture<byte[]> result) {
-        remember(result);
+        pendingCheckpoints.requested(result);
         boolean queued =
                 loop.execute(
                         "checkpoint " + checkpointId,
                         () -> {
-                            if (state == State.FAILED) {
+                            if (state == SessionState.FAILED) {
                                 result.completeExceptionally(closed());
                                 return;
                             }
-                            deferredCheckpoints.put(checkpointId, result);
+                            pendingCheckpoints.defer(checkpointId, result);
                             receiver.triggered(checkpointId);
                             ledger.triggered(checkpointId);
                             recoverIfReplayed();
-                            if (state == State.RUNNING
-                                    && deferredCheckpoints.remove(checkpointId) != null) {
-                                acknowledge(checkpointId, result);
+                            if (state == SessionState.RUNNING) {
+                                pendingCheckpoints.acknowledgeDeferred(this::acknowledge);
                             }
                         });
         if (!queued) {
@@ -340,17 +306,14 @@ final class CommitSession {
         } else {
             committer.snapshotState(checkpointId, ledger.lastAligned());
         }
-        checkpoint.complete(
-                SimpleVersionedSerialization.writeVersionAndSerialize(
-                        STATE_SERIALIZER,
-                        new CoordinatorState(commitUser, stateStore.getSerializedStates())));
+        checkpoint.complete(committerState.serialize());
     }
 
     void notifyCheckpointComplete(long checkpointId) {
         run(
                 "checkpoint " + checkpointId + " complete",
                 () -> {
-                    if (state == State.RESTORING && checkpointId <= restoredCheckpointId) {
+                    if (state == SessionState.RESTORING && checkpointId <= restoredCheckpointId) {
                         // Not committed yet, as far as is known here: the recovery does that.
                         return;
                     }
@@ -376,27 +339,11 @@ final class CommitSession {
     // ------------------------------------------------------------------------
 
     CompletableFuture<CoordinationResponse> handleCoordinationRequest(CoordinationRequest request) {
-        if (!(request instanceof AwaitCommitRequest)) {
-            CompletableFuture<CoordinationResponse> refused = new CompletableFuture<>();
-            refused.completeExceptionally(
-                    new IllegalArgumentException(
-                            "Unknown request of type " + request.getClass().getName() + "."));
-            return refused;
-        }
-        CompletableFuture<CoordinationResponse> answer =
-                awaitedCommits.add((AwaitCommitRequest) request);
-        // The loop may hang in a commit for long, and a writer asks again every few seconds.
-        if (lookQueued.compareAndSet(false, true)
-                && !loop.execute("answer to a writer that ends", this::answerWriters)) {
-            lookQueued.set(false);
-            awaitedCommits.failed(closed().getMessage());
-        }
-        return answer;
+        return awaitedCommits.request(request);
     }
 
     private void answerWriters() {
-        lookQueued.set(false);
-        if (state == State.FAILED) {
+        if (state == SessionState.FAILED) {
             awaitedCommits.failed(closed().getMessage());
         } else {
             awaitedCommits.committed(committedCheckpointId);
@@ -422,7 +369,7 @@ final class CommitSession {
         loop.execute(
                 name,
                 () -> {
-                    if (state != State.FAILED) {
+                    if (state != SessionState.FAILED) {
                         action.run();
                     }
                 });
@@ -430,11 +377,11 @@ final class CommitSession {
 
     /** A8: the one place where failures arrive, inside the loop. */
     private void fail(String actionName, Throwable failure) {
-        if (state == State.FAILED) {
+        if (state == SessionState.FAILED) {
             LOG.debug("Ignoring the failure of '{}' after an earlier one.", actionName, failure);
             return;
         }
-        become(State.FAILED);
+        become(SessionState.FAILED);
         FlinkException cause =
                 new FlinkException(
                         String.format(
@@ -452,14 +399,8 @@ final class CommitSession {
     }
 
     private void answerAllExceptionally(Throwable cause) {
-        deferredCheckpoints.values().forEach(result -> result.completeExceptionally(cause));
-        deferredCheckpoints.clear();
+        pendingCheckpoints.failed(cause);
         awaitedCommits.failed(cause.getMessage());
-    }
-
-    private void remember(CompletableFuture<?> answer) {
-        unanswered.add(answer);
-        answer.whenComplete((value, failure) -> unanswered.remove(answer));
     }
 
     private FlinkException closed() {
@@ -473,7 +414,7 @@ final class CommitSession {
                 cause);
     }
 
-    private void become(State next) {
+    private void become(SessionState next) {
         loop.assertInside();
         if (!state.mayBecome(next)) {
             throw new IllegalStateException(
@@ -481,37 +422,5 @@ final class CommitSession {
         }
         LOG.debug("{} -> {}", state, next);
         state = next;
-    }
-
-    private static CoordinatorState readState(long checkpointId, byte[] bytes) throws IOException {
-        try {
-            return SimpleVersionedSerialization.readVersionAndDeSerialize(STATE_SERIALIZER, bytes);
-        } catch (IOException | RuntimeException e) {
-            throw new IOException(
-                    String.format(
-                            "The coordinator's state in checkpoint %d (%d bytes) cannot be read:"
-                                    + " %s",
-                            checkpointId, bytes.length, e.getMessage()),
-                    e);
-        }
-    }
-
-    /** The states of a session; see the diagram of the class. */
-    enum State {
-        CLOSED(),
-        FAILED(CLOSED),
-        RUNNING(FAILED, CLOSED),
-        RESTORING(RUNNING, FAILED, CLOSED),
-        CREATED(RESTORING, RUNNING, FAILED, CLOSED);
-
-        private final List<State> next;
-
-        State(State... next) {
-            this.next = Arrays.asList(next);
-        }
-
-        boolean mayBecome(State state) {
-            return next.contains(state);
-        }
     }
 }

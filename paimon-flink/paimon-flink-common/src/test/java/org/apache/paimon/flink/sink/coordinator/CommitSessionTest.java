@@ -56,7 +56,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
-import static org.apache.paimon.flink.sink.coordinator.CommitSession.State;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -1035,16 +1034,17 @@ class CommitSessionTest {
     @Test
     @DisplayName("A8: the states of a life follow its diagram")
     void states() {
-        assertThat(State.CREATED.mayBecome(State.RESTORING)).isTrue();
-        assertThat(State.CREATED.mayBecome(State.RUNNING)).isTrue();
-        assertThat(State.RESTORING.mayBecome(State.RUNNING)).isTrue();
-        assertThat(State.RUNNING.mayBecome(State.RESTORING)).isFalse();
-        assertThat(State.RUNNING.mayBecome(State.CREATED)).isFalse();
-        assertThat(State.FAILED.mayBecome(State.RUNNING)).isFalse();
-        for (State state : State.values()) {
+        assertThat(SessionState.CREATED.mayBecome(SessionState.RESTORING)).isTrue();
+        assertThat(SessionState.CREATED.mayBecome(SessionState.RUNNING)).isTrue();
+        assertThat(SessionState.RESTORING.mayBecome(SessionState.RUNNING)).isTrue();
+        assertThat(SessionState.RUNNING.mayBecome(SessionState.RESTORING)).isFalse();
+        assertThat(SessionState.RUNNING.mayBecome(SessionState.CREATED)).isFalse();
+        assertThat(SessionState.FAILED.mayBecome(SessionState.RUNNING)).isFalse();
+        for (SessionState state : SessionState.values()) {
             assertThat(state.mayBecome(state)).as("%s again", state).isFalse();
-            assertThat(State.CLOSED.mayBecome(state)).as("CLOSED to %s", state).isFalse();
-            assertThat(state == State.CLOSED || state.mayBecome(State.CLOSED)).isTrue();
+            assertThat(SessionState.CLOSED.mayBecome(state)).as("CLOSED to %s", state).isFalse();
+            assertThat(state == SessionState.CLOSED || state.mayBecome(SessionState.CLOSED))
+                    .isTrue();
         }
     }
 }

@@ -1,0 +1,46 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.sink.coordinator;
+
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The states of a {@link CommitSession}.
+ *
+ * <pre>
+ *              opened, fresh                    failure
+ *   CREATED ------------------&gt; RUNNING ----------------------&gt; FAILED
+ *      |                           ^                              |
+ *      | opened, restored          | all replays in, recovered    |
+ *      +---------&gt; RESTORING ------+                              |
+ *                      (any state) ------------------------&gt; CLOSED
+ * </pre>
+ */
+enum SessionState {
+    CLOSED(),
+    FAILED(CLOSED),
+    RUNNING(FAILED, CLOSED),
+    RESTORING(RUNNING, FAILED, CLOSED),
+    CREATED(RESTORING, RUNNING, FAILED, CLOSED);
+
+    private final List<SessionState> next;
+
+    SessionState(SessionState... next) {
+        this.next = Arrays.asList(next);
+    }
+
+    boolean mayBecome(SessionState state) {
+        return next.contains(state);
+    }
+}
