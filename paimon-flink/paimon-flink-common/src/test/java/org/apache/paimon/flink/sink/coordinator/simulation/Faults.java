@@ -25,6 +25,8 @@ final class Faults {
         AFTER
     }
 
+    private final Effects effects;
+
     private Point commitFails = Point.NEVER;
     private Point commitHangs = Point.NEVER;
     private Point tagFails = Point.NEVER;
@@ -36,6 +38,10 @@ final class Faults {
     private boolean crashTears;
     private boolean hangObeys;
     private boolean crashed;
+
+    Faults(Effects effects) {
+        this.effects = effects;
+    }
 
     void commitFails(Point point) {
         commitFails = point;
@@ -97,6 +103,7 @@ final class Faults {
         }
         if (commitFails == Point.BEFORE) {
             commitFails = Point.NEVER;
+            effects.add(Effects.Effect.FAULT);
             throw new SimulatedFailure("before the commit");
         }
     }
@@ -108,12 +115,14 @@ final class Faults {
         }
         if (commitFails == Point.AFTER) {
             commitFails = Point.NEVER;
+            effects.add(Effects.Effect.FAULT);
             throw new SimulatedFailure("after the commit");
         }
     }
 
     private void hang(SimulatedLoop loop) throws IOException {
         commitHangs = Point.NEVER;
+        effects.add(Effects.Effect.FAULT);
         loop.hang();
         if (hangObeys && loop.cancelled()) {
             throw new ClosedByInterruptException();
@@ -125,6 +134,7 @@ final class Faults {
         if (tagFails == Point.BEFORE) {
             tagFails = Point.NEVER;
             tagFailed = true;
+            effects.add(Effects.Effect.FAULT);
             throw new SimulatedFailure("before the tag");
         }
     }
@@ -134,6 +144,7 @@ final class Faults {
         if (tagFails == Point.AFTER) {
             tagFails = Point.NEVER;
             tagFailed = true;
+            effects.add(Effects.Effect.FAULT);
             throw new SimulatedFailure("after the tag");
         }
     }
@@ -141,6 +152,7 @@ final class Faults {
     private void crash(SimulatedLoop loop) {
         if (crashIn > 0 && --crashIn == 0) {
             crashed = true;
+            effects.add(Effects.Effect.FAULT);
             loop.process.markDead();
             throw new ProcessDied();
         }

@@ -36,6 +36,7 @@ class FoundBySimulationTest {
                 .then(StepKind.LOOP)
                 .then(StepKind.LOOP)
                 .then(StepKind.LOOP)
+                .reaches("2 starts, 1 commit")
                 .keepsItsPromises();
     }
 
@@ -52,6 +53,7 @@ class FoundBySimulationTest {
                 .then(StepKind.DRAIN)
                 .then(StepKind.WRITE)
                 .then(StepKind.SAVEPOINT)
+                .reaches("2 starts, 1 commit, 1 fault")
                 .keepsItsPromises();
     }
 
@@ -67,6 +69,7 @@ class FoundBySimulationTest {
                 .then(StepKind.DRAIN_WITHOUT, 5, 0)
                 .then(StepKind.DRAIN_WITHOUT)
                 .then(StepKind.ABORT)
+                .reaches("1 start, 1 commit, 1 tag, 1 fault, 1 failure")
                 .keepsItsPromises();
     }
 
@@ -85,6 +88,7 @@ class FoundBySimulationTest {
                 .then(StepKind.LOSE_EVENT)
                 .then(StepKind.DRAIN)
                 .then(StepKind.CHECKPOINT)
+                .reaches("1 start, 1 restart, 1 fault, 1 failure")
                 .keepsItsPromises();
     }
 
@@ -101,6 +105,7 @@ class FoundBySimulationTest {
                 .then(StepKind.DRAIN_WITHOUT, 1, 0)
                 .then(StepKind.STOP)
                 .then(StepKind.WRITE, 4, 0)
+                .reaches("1 start")
                 .keepsItsPromises();
     }
 
@@ -121,6 +126,7 @@ class FoundBySimulationTest {
                 .then(StepKind.CLOSED, 5, 0)
                 .then(StepKind.ANOTHER_COMMITS)
                 .then(StepKind.EXPIRE)
+                .reaches("3 starts, 1 commit")
                 .keepsItsPromises();
     }
 
@@ -139,6 +145,7 @@ class FoundBySimulationTest {
                 .then(StepKind.DRAIN_WITHOUT)
                 .then(StepKind.LOSE_EVENT)
                 .then(StepKind.LOSE_EVENT)
+                .reaches("3 starts, 1 commit, 1 fault, 1 failure")
                 .keepsItsPromises();
     }
 
@@ -163,6 +170,7 @@ class FoundBySimulationTest {
                 .then(StepKind.JOB_MANAGER_FREEZES)
                 .then(StepKind.COMMIT_FAILS, 0, 3)
                 .then(StepKind.DRAIN)
+                .reaches("2 starts, 1 commit, 1 fault, 1 failure")
                 .keepsItsPromises();
     }
 
@@ -183,6 +191,7 @@ class FoundBySimulationTest {
                 .then(StepKind.RPC)
                 .then(StepKind.SAVEPOINT)
                 .then(StepKind.FAIL_WRITER)
+                .reaches("2 starts, 1 fault, 1 failure")
                 .keepsItsPromises();
     }
 
@@ -201,6 +210,7 @@ class FoundBySimulationTest {
                 .then(StepKind.RPC)
                 .then(StepKind.RPC)
                 .then(StepKind.LOSE_EVENT)
+                .reaches("3 starts")
                 .keepsItsPromises();
     }
 
@@ -228,6 +238,7 @@ class FoundBySimulationTest {
                 .then(StepKind.LOOP)
                 .then(StepKind.DRAIN, 0, 2)
                 .then(StepKind.RESTORE_SAVEPOINT)
+                .reaches("2 starts, 1 restart, 2 failures")
                 .keepsItsPromises();
     }
 
@@ -243,6 +254,7 @@ class FoundBySimulationTest {
                 .then(StepKind.COMPACT)
                 .then(StepKind.ROLL_BACK_BELOW, 0, 1)
                 .then(StepKind.ROLL_BACK_BELOW, 0, 1)
+                .reaches("2 starts, 1 commit")
                 .keepsItsPromises();
     }
 
@@ -265,6 +277,7 @@ class FoundBySimulationTest {
                 .then(StepKind.DRAIN)
                 .then(StepKind.ANOTHER_COMMITS)
                 .then(StepKind.EXPIRE)
+                .reaches("2 starts, 1 restart, 1 commit, 2 faults, 2 failures")
                 .keepsItsPromises();
     }
 
@@ -279,6 +292,7 @@ class FoundBySimulationTest {
                 .then(StepKind.DRAIN)
                 .then(StepKind.RESTORE_AFTER_ROLLBACK, 0, 1)
                 .then(StepKind.EXPIRE)
+                .reaches("2 starts, 1 commit, 1 tag")
                 .keepsItsPromises();
     }
 
@@ -298,6 +312,7 @@ class FoundBySimulationTest {
                 .then(StepKind.RESCALE)
                 .then(StepKind.ROLL_BACK_BELOW, 1, 3)
                 .then(StepKind.RESTORE_OLD)
+                .reaches("3 starts, 1 commit")
                 .keepsItsPromises();
     }
 
@@ -314,6 +329,7 @@ class FoundBySimulationTest {
                 .then(StepKind.SWITCH_JOBS)
                 .then(StepKind.CHECKPOINT)
                 .then(StepKind.DRAIN)
+                .reaches("2 starts, 1 commit, 1 tag, 1 refusal")
                 .keepsItsPromises();
     }
 
@@ -338,6 +354,7 @@ class FoundBySimulationTest {
                 .then(StepKind.DRAIN)
                 .then(StepKind.RESCALE)
                 .then(StepKind.ROLL_BACK_BELOW)
+                .reaches("3 starts, 1 commit")
                 .keepsItsPromises();
     }
 
@@ -354,6 +371,7 @@ class FoundBySimulationTest {
                 .then(StepKind.WRITE)
                 .then(StepKind.DRAIN)
                 .then(StepKind.RESTORE_AFTER_ROLLBACK, 0, 1)
+                .reaches("2 starts, 2 commits, 1 tag")
                 .keepsItsPromises();
     }
 
@@ -374,6 +392,7 @@ class FoundBySimulationTest {
                 .then(StepKind.SWITCH_JOBS)
                 .then(StepKind.SWITCH_JOBS)
                 .then(StepKind.DRAIN)
+                .reaches("3 starts, 1 commit, 1 tag")
                 .keepsItsPromises();
     }
 
@@ -392,6 +411,7 @@ class FoundBySimulationTest {
                 .then(StepKind.RESTART)
                 .then(StepKind.STALE_EVENT)
                 .then(StepKind.FAIL_WRITER)
+                .reaches("1 start, 1 restart, 1 fault, 1 failure")
                 .keepsItsPromises();
     }
 
@@ -407,6 +427,7 @@ class FoundBySimulationTest {
                 .then(StepKind.DRAIN_WITHOUT, 1, 0)
                 .then(StepKind.DRAIN_WITHOUT)
                 .then(StepKind.RESTART)
+                .reaches("1 start, 1 restart, 1 commit, 1 tag, 1 fault, 1 failure")
                 .keepsItsPromises();
     }
 
@@ -423,6 +444,7 @@ class FoundBySimulationTest {
                 .then(StepKind.MAIN)
                 .then(StepKind.LOSE_EVENT)
                 .then(StepKind.LOSE_EVENT)
+                .reaches("2 starts, 1 fault, 1 failure")
                 .keepsItsPromises();
     }
 
@@ -442,6 +464,7 @@ class FoundBySimulationTest {
                 .then(StepKind.CHECKPOINT)
                 .then(StepKind.DRAIN)
                 .then(StepKind.RESTORE_AFTER_ROLLBACK, 0, 2)
+                .reaches("3 starts, 2 commits, 1 tag")
                 .keepsItsPromises();
     }
 
@@ -465,6 +488,7 @@ class FoundBySimulationTest {
                 .then(StepKind.ROLL_BACK_BELOW)
                 .then(StepKind.DRAIN)
                 .then(StepKind.RESTORE_AFTER_ROLLBACK, 0, 3)
+                .reaches("4 starts, 2 commits, 1 fault")
                 .keepsItsPromises();
     }
 
@@ -484,6 +508,7 @@ class FoundBySimulationTest {
                 .then(StepKind.ANOTHER_COMMITS)
                 .then(StepKind.LOOP)
                 .then(StepKind.ROLL_BACK_BELOW, 3, 0)
+                .reaches("2 starts, 1 commit, 1 tag")
                 .keepsItsPromises();
     }
 
@@ -502,6 +527,7 @@ class FoundBySimulationTest {
                 .then(StepKind.LOSE_EVENT)
                 .then(StepKind.DRAIN)
                 .then(StepKind.STOP)
+                .reaches("2 starts, 1 commit")
                 .keepsItsPromises();
     }
 
@@ -522,6 +548,7 @@ class FoundBySimulationTest {
                 .then(StepKind.MAIN)
                 .then(StepKind.JOB_MANAGER_FREEZES)
                 .then(StepKind.DRAIN)
+                .reaches("2 starts, 1 commit")
                 .keepsItsPromises();
     }
 
@@ -546,6 +573,7 @@ class FoundBySimulationTest {
                 .then(StepKind.ANOTHER_COMMITS)
                 .then(StepKind.CLONE)
                 .then(StepKind.EXPIRE)
+                .reaches("5 starts, 1 commit, 1 failure")
                 .keepsItsPromises();
     }
 }

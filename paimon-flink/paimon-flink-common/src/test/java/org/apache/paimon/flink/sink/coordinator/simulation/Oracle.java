@@ -165,6 +165,9 @@ final class Oracle {
 
     /** The coordinator has failed the job: there must be a reason. */
     void failed(SimulatedJob job, Throwable cause) {
+        simulation
+                .effects()
+                .add(job.refusal != null ? Effects.Effect.REFUSAL : Effects.Effect.FAILURE);
         if (job.refusal != null) {
             checkRefusal(job, cause);
             refusals.merge(job.refusal, 1, Integer::sum);
@@ -333,6 +336,7 @@ final class Oracle {
 
     /** A job starts in a JobMaster of its own: from a checkpoint, or with nothing. */
     void started(JobHistory history) {
+        simulation.effects().add(Effects.Effect.START);
         if (!histories.contains(history)) {
             histories.add(history);
         }
@@ -598,6 +602,7 @@ final class Oracle {
             contents.put(snapshot.id, contents.get(snapshot.id - 1));
             return;
         }
+        simulation.effects().add(Effects.Effect.COMMIT);
         BitSet content = (BitSet) contents.get(snapshot.id - 1).clone();
         contents.put(snapshot.id, content);
         JobHistory history = committer.history;
@@ -724,6 +729,7 @@ final class Oracle {
             }
             return;
         }
+        simulation.effects().add(Effects.Effect.TAG);
         Committed committed = bySnapshot.get(tag.snapshotId);
         if (committed == null || !committed.checkpoint.type.savepoint()) {
             throw new Violation("Tag " + tag + " is of no savepoint: " + committed + ".");
@@ -777,6 +783,7 @@ final class Oracle {
     }
 
     private void lookAtDeleted(SimulatedTable.TagView tag) {
+        simulation.effects().add(Effects.Effect.DELETED_TAG);
         Checkpoint savepoint = bySnapshot.get(tag.snapshotId).checkpoint;
         boolean mayGo =
                 savepoint.status == Checkpoint.Status.ABORTED

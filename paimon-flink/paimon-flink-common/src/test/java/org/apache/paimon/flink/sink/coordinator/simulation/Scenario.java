@@ -15,6 +15,8 @@ package org.apache.paimon.flink.sink.coordinator.simulation;
 import java.util.ArrayList;
 import java.util.List;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 /** A schedule written down: for pinned tests, one step after the other. */
 final class Scenario {
 
@@ -24,6 +26,7 @@ final class Scenario {
     private boolean forceSnapshots;
     private boolean autoTag = true;
     private final List<Step> steps = new ArrayList<>();
+    private String effects = "";
 
     private Scenario(Mode mode, int parallelism) {
         this.mode = mode;
@@ -58,16 +61,30 @@ final class Scenario {
         return then(kind, 0, 0);
     }
 
+    /** What the steps bring about, before the faults go off and the job recovers. */
+    Scenario reaches(String expectedEffects) {
+        effects = expectedEffects;
+        return this;
+    }
+
     Schedule.Outcome run() throws Exception {
         RunConfig config = new RunConfig(mode, parallelism, maxPartBytes, forceSnapshots, autoTag);
         return new Schedule(config, Simulation::inMemory, steps).run();
     }
 
+    /** And each of its steps happens, so that it does not pass because nothing happens any more. */
     void keepsItsPromises() throws Exception {
         Schedule.Outcome outcome = run();
         if (outcome.violation != null) {
             throw new AssertionError(
                     outcome.schedule.config + ", " + outcome.schedule.steps, outcome.violation);
         }
+        assertThat(outcome.passedOver)
+                .as("steps that can't happen any more: leave them out, or pin the schedule anew")
+                .isEmpty();
+        assertThat(outcome.effects)
+                .as("what the steps bring about; where that is right: .reaches(...) says so")
+                .isNotEmpty()
+                .isEqualTo(effects);
     }
 }

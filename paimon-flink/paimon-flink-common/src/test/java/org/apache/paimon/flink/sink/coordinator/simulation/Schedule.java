@@ -46,10 +46,29 @@ final class Schedule {
         final Throwable violation;
         final int knownLimits;
 
+        /** Steps that could not happen when it was their turn. */
+        final List<Step> passedOver;
+
+        /**
+         * What the steps brought about before the end, where faults go off and the job recovers.
+         */
+        final String effects;
+
         Outcome(Schedule schedule, Throwable violation, int knownLimits) {
+            this(schedule, violation, knownLimits, Collections.emptyList(), "");
+        }
+
+        Outcome(
+                Schedule schedule,
+                Throwable violation,
+                int knownLimits,
+                List<Step> passedOver,
+                String effects) {
             this.schedule = schedule;
             this.violation = violation;
             this.knownLimits = knownLimits;
+            this.passedOver = passedOver;
+            this.effects = effects;
         }
     }
 
@@ -91,11 +110,16 @@ final class Schedule {
     Outcome run() throws Exception {
         try (Simulation simulation = tables.start(config)) {
             try {
+                List<Step> passedOver = new ArrayList<>();
                 for (Step step : steps) {
-                    simulation.execute(step);
+                    if (!simulation.execute(step)) {
+                        passedOver.add(step);
+                    }
                 }
+                String effects = simulation.effects().toString();
                 simulation.settle();
-                return new Outcome(this, null, simulation.oracle().knownLimits());
+                return new Outcome(
+                        this, null, simulation.oracle().knownLimits(), passedOver, effects);
             } catch (Throwable violation) {
                 return new Outcome(this, violation, 0);
             }

@@ -721,6 +721,7 @@ final class SimulatedJob {
         if (failedAsAWhole) {
             failedAsAWhole = false;
             eventLost = false;
+            simulation.effects().add(Effects.Effect.RESTART);
             simulation.oracle().restarted(history);
             failure = null;
             refusal = null;

@@ -58,7 +58,8 @@ final class Simulation implements AutoCloseable {
 
     private final RunConfig config;
     private final String tableName = "simulated-" + TABLES.incrementAndGet();
-    private final Faults faults = new Faults();
+    private final Effects effects = new Effects();
+    private final Faults faults = new Faults(effects);
     private final SimulatedTable table;
     private final Oracle oracle;
     private final List<SimulatedProcess> processes = new ArrayList<>();
@@ -112,6 +113,11 @@ final class Simulation implements AutoCloseable {
 
     RunConfig config() {
         return config;
+    }
+
+    /** What the steps have brought about so far. */
+    Effects effects() {
+        return effects;
     }
 
     Faults faults() {
