@@ -69,25 +69,42 @@ public final class Benchmark {
         System.exit(benchmark.failures.isEmpty() ? 0 : 1);
     }
 
+    /** The table first: a plot that cannot be drawn costs no more than a warning. */
     private static void print(BenchmarkOptions options, Values values, List<String> failures)
             throws IOException {
         Table table = new Table(values, failures);
         write(options.directory().resolve("table.txt"), table.text());
         write(options.directory().resolve("table.md"), table.markdown());
         write(options.directory().resolve("table.json"), table.json());
-        Plot.draw(values, options.directory().resolve("plot.png"));
+        print(table, options.output(), System.out);
+        draw(values, options.directory().resolve("plot.png"), System.err);
         if (options.plot() != null) {
-            Plot.draw(values, options.plot());
+            draw(values, options.plot(), System.err);
         }
-        switch (options.output()) {
+    }
+
+    static void print(Table table, BenchmarkOptions.Output output, PrintStream out) {
+        switch (output) {
             case JSON:
-                System.out.print(table.json());
-                return;
+                out.print(table.json());
+                break;
             case MARKDOWN:
-                System.out.print(table.markdown());
-                return;
+                out.print(table.markdown());
+                break;
             default:
-                System.out.print(table.text());
+                out.print(table.text());
+        }
+        out.flush();
+    }
+
+    static void draw(Values values, Path file, PrintStream warnings) {
+        try {
+            for (String leftOut : Plot.draw(values, file)) {
+                warnings.printf("tools/benchmark: not in the plot: %s%n", leftOut);
+            }
+        } catch (Exception | LinkageError | InternalError e) {
+            // Errors are what a machine without fonts gives.
+            warnings.printf("tools/benchmark: cannot draw %s: %s%n", file, e);
         }
     }
 

@@ -35,18 +35,27 @@ final class Plot {
 
     private Plot() {}
 
-    /** Writes nothing when fewer than two sizes were measured. */
-    static void draw(Values values, Path file) throws IOException {
+    /**
+     * Writes nothing when there are fewer than two sizes to draw.
+     *
+     * @return what was measured and has no place on a logarithmic axis
+     */
+    static List<String> draw(Values values, Path file) throws IOException {
+        List<String> leftOut = new ArrayList<>();
         List<XYChart> charts = new ArrayList<>();
         add(
                 charts,
+                leftOut,
                 chart("One checkpoint, 1 file per writer", "CPU time of the event loop (ms)"),
                 values,
                 "checkpoint",
                 "loop CPU ms");
         add(
                 charts,
-                chart("Restore, each writer replays 1 report", "CPU time of the process (ms)"),
+                leftOut,
+                chart(
+                        "Restore, each writer replays 1 report",
+                        "CPU time of the threads at work (ms)"),
                 values,
                 "restore",
                 "restore CPU ms");
@@ -54,6 +63,7 @@ final class Plot {
             BitmapEncoder.saveBitmap(
                     charts, 1, charts.size(), file.toString(), BitmapEncoder.BitmapFormat.PNG);
         }
+        return leftOut;
     }
 
     private static XYChart chart(String title, String yAxis) {
@@ -77,12 +87,24 @@ final class Plot {
     }
 
     private static void add(
-            List<XYChart> charts, XYChart chart, Values values, String measure, String metric) {
+            List<XYChart> charts,
+            List<String> leftOut,
+            XYChart chart,
+            Values values,
+            String measure,
+            String metric) {
         TreeMap<Integer, double[]> byWriters = new TreeMap<>();
         for (String at : values.cases(measure)) {
             double[] pair = values.find(measure, at, metric);
-            if (Values.oneFileEach(at) && pair != null) {
+            if (!Values.oneFileEach(at) || pair == null) {
+                continue;
+            }
+            // Not: NaN, of what was not measured.
+            double least = Math.min(pair[0], pair[1]);
+            if (least > 0) {
                 byWriters.put(Values.writers(at), pair);
+            } else {
+                leftOut.add(String.format("%s at %s is %s", metric, at, least));
             }
         }
         if (byWriters.size() < 2) {

@@ -40,7 +40,7 @@ final class Row {
             String against,
             double compared,
             Target target) {
-        this(measure, at, unit, value, against, compared, value / compared, target);
+        this(measure, at, unit, value, against, compared, ratio(value, compared), target);
     }
 
     /**
@@ -63,6 +63,11 @@ final class Row {
         this.compared = compared;
         this.ratio = ratio;
         this.target = target;
+    }
+
+    /** NaN when there is nothing to divide by. */
+    static double ratio(double value, double compared) {
+        return compared == 0 ? Double.NaN : value / compared;
     }
 
     String verdict() {

@@ -18,17 +18,18 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.StringJoiner;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 
 /**
  * What was measured, beside what it is compared with and what it must reach: one {@link Row} per
- * measure and size; as text, as Markdown (one line per measure) or as JSON.
+ * measure and size; as text, as Markdown (a table per measure) or as JSON.
  */
 final class Table {
 
     /** What two equal measurements of CPU time may differ by, measured: see docs/performance.md. */
     private static final double NOISE = 0.05;
+
+    /** What differs by more from turn to turn can tell no better from worse: it is reported. */
+    private static final double MOST_NOISE = 0.1;
 
     /** Most file system calls that one tag may cost, whatever the table. */
     private static final double MOST_CALLS = 16;
@@ -133,9 +134,9 @@ final class Table {
                                 "restore, 10 times as many writers",
                                 10 * writers + " instead of " + writers + " writers",
                                 "times the CPU time",
-                                many[0] / few[0],
+                                Row.ratio(many[0], few[0]),
                                 OTHER_JAR,
-                                many[1] / few[1],
+                                Row.ratio(many[1], few[1]),
                                 Target.within(12, "<= 12")));
             }
         }
@@ -269,9 +270,11 @@ final class Table {
                         against,
                         Numbers.median(compared.with),
                         Numbers.median(compared.ratios),
-                        metric.equals(JobProbe.RECORDS)
-                                ? Target.notLess(noise)
-                                : Target.notMore(noise)));
+                        noise > MOST_NOISE
+                                ? Target.reported(noise)
+                                : metric.equals(JobProbe.RECORDS)
+                                        ? Target.notLess(noise)
+                                        : Target.notMore(noise)));
     }
 
     private void tag() {
@@ -373,40 +376,47 @@ final class Table {
         return summary.toString();
     }
 
-    /** One line per measure, for a page. */
+    /** For a page, which is to be read as source as well: one line per row, in columns. */
     String markdown() {
-        Map<String, List<Row>> lines = new LinkedHashMap<>();
+        Map<String, List<Row>> tables = new LinkedHashMap<>();
         for (Row row : rows) {
-            lines.computeIfAbsent(row.measure + " (" + row.unit + ")", heading -> new ArrayList<>())
+            tables.computeIfAbsent(
+                            row.measure + " (" + row.unit + ")", heading -> new ArrayList<>())
                     .add(row);
         }
-        StringBuilder text = new StringBuilder();
-        text.append("| measure | at | this | against | that | ratio | must reach | verdict |\n");
-        text.append("|---|---|--:|---|--:|--:|---|---|\n");
-        lines.forEach(
-                (heading, line) -> {
-                    text.append("| ").append(heading);
-                    text.append(cells(line, row -> row.at));
-                    text.append(cells(line, row -> Numbers.format(row.value)));
-                    text.append(cell(line, row -> row.against));
-                    text.append(cells(line, row -> Numbers.format(row.compared)));
-                    text.append(cells(line, Row::ratioText));
-                    text.append(cell(line, row -> row.target.toString()));
-                    text.append(cell(line, Row::verdict));
-                    text.append(" |\n");
-                });
+        StringJoiner text = new StringJoiner("\n");
+        tables.forEach((heading, lines) -> text.add(markdown(heading, lines)));
         return text.toString();
     }
 
-    private static String cells(List<Row> line, Function<Row, String> cell) {
-        return " | " + line.stream().map(cell).collect(Collectors.joining("<br>"));
-    }
-
-    /** Once, if it is the same for all. */
-    private static String cell(List<Row> line, Function<Row, String> cell) {
-        return line.stream().map(cell).distinct().count() == 1
-                ? " | " + cell.apply(line.get(0))
-                : cells(line, cell);
+    private static String markdown(String heading, List<Row> rows) {
+        List<String[]> lines = new ArrayList<>();
+        lines.add(
+                new String[] {"at", "this", rows.get(0).against, "ratio", "must reach", "verdict"});
+        lines.add(new String[] {"---", "--:", "--:", "--:", "---", "---"});
+        for (Row row : rows) {
+            lines.add(
+                    new String[] {
+                        row.at,
+                        Numbers.format(row.value),
+                        Numbers.format(row.compared),
+                        row.ratioText(),
+                        row.target.toString(),
+                        row.verdict()
+                    });
+        }
+        StringBuilder text = new StringBuilder("**" + heading + "**\n\n");
+        for (String[] line : lines) {
+            for (int column = 0; column < line.length; column++) {
+                int at = column;
+                int width = lines.stream().mapToInt(cells -> cells[at].length()).max().getAsInt();
+                boolean number = lines.get(1)[column].endsWith(":");
+                String format = "| %" + (number ? "" : "-") + width + "s ";
+                text.append(String.format(format, line[column]));
+            }
+            text.append("|\n");
+        }
+        return text.toString();
     }
 
     String json() {

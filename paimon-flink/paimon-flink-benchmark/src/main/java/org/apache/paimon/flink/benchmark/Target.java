@@ -12,20 +12,29 @@
 
 package org.apache.paimon.flink.benchmark;
 
+import javax.annotation.Nullable;
+
 /** What a value must reach: by itself, or compared with another one. */
 final class Target {
 
     /** The value is only reported. */
-    static final Target NONE = new Target("", false, (value, compared, ratio) -> true);
+    static final Target NONE = new Target("", false, null);
 
     private final String text;
     private final boolean relative;
-    private final Rule rule;
 
-    private Target(String text, boolean relative, Rule rule) {
+    /** Null when the value is only reported. */
+    @Nullable private final Rule rule;
+
+    private Target(String text, boolean relative, @Nullable Rule rule) {
         this.text = text;
         this.relative = relative;
         this.rule = rule;
+    }
+
+    /** Two equal measurements differ too much for a target: the value is only reported. */
+    static Target reported(double noise) {
+        return new Target("none, noise " + percent(noise), false, null);
     }
 
     /** At most so many times what it is compared with. */
@@ -68,7 +77,7 @@ final class Target {
 
     /** {@code met}, {@code MISSED}, {@code reported}, or why that cannot be said. */
     String verdict(double value, double compared, double ratio) {
-        if (this == NONE) {
+        if (rule == null) {
             return "reported";
         }
         if (Double.isNaN(value) || (relative && Double.isNaN(ratio))) {

@@ -35,9 +35,9 @@ class TableTest {
         both("heap", "1000 writers, 1 files", "heap held per file", 450, 1_000);
         both("heap", "10000 writers, 10 files", "heap held per file", 451, 1_000);
 
-        assertThat(table().markdown())
-                .contains("1,000 writers, 1 file<br>10,000 writers, 10 files")
-                .contains("0.45x<br>0.45x | <= 0.45x | met<br>MISSED |");
+        assertThat(markdown())
+                .contains("| 1,000 writers, 1 file | 450 | 1,000 | 0.45x | <= 0.45x | met |")
+                .contains("| 10,000 writers, 10 files | 451 | 1,000 | 0.45x | <= 0.45x | MISSED |");
     }
 
     @Test
@@ -46,7 +46,7 @@ class TableTest {
         both("serializer", "1 files", "bytes", 720, 718);
         both("serializer", "1 files", "bytes", 719, 719);
 
-        assertThat(table().markdown()).contains("| 719 | other jar | 718 |").contains("| met |");
+        assertThat(markdown()).contains("| 719 | 718 | 1.00x | one byte more | met |");
     }
 
     @Test
@@ -54,7 +54,7 @@ class TableTest {
     void saysWhatWasNotMeasured() {
         values.add(0, "heap", "1000 writers, 1 files", "heap held per file", 450);
 
-        assertThat(table().markdown()).contains("| 450 | other jar | - | - |");
+        assertThat(markdown()).contains("| 450 | - | - | <= 0.45x | not measured |");
         assertThat(table().text()).contains("1 rows: 0 met, 0 MISSED, 0 reported, 1 not measured.");
     }
 
@@ -64,9 +64,21 @@ class TableTest {
         both("restore", "1000 writers, 1 files", "restore CPU ms", 10, 10);
         both("restore", "10000 writers, 1 files", "restore CPU ms", 121, 900);
 
-        assertThat(table().markdown())
-                .contains("10,000 instead of 1,000 writers | 12.1 | other jar | 90")
-                .contains("| <= 12 | MISSED |");
+        assertThat(markdown())
+                .contains(
+                        "| 10,000 instead of 1,000 writers | 12.1 | 90 | 0.13x | <= 12 | MISSED |");
+    }
+
+    @Test
+    @DisplayName("What was measured as 0 is compared with nothing: not a target that is missed")
+    void comparesNothingWithZero() {
+        both("restore", "1000 writers, 1 files", "restore CPU ms", 0, 10);
+        both("restore", "10000 writers, 1 files", "restore CPU ms", 10, 0);
+        both("restore", "30000 writers, 1 files", "restore CPU ms", 30, 0);
+
+        assertThat(markdown())
+                .contains("| 10,000 instead of 1,000 writers | - | 0 | - | <= 12 | not measured |")
+                .contains("| 30,000 writers, 1 file | 30 | 0 | - | <= 0.10x | not measured |");
     }
 
     @Test
@@ -76,8 +88,8 @@ class TableTest {
         both("checkpoint", "30000 writers, 1 files", "loop CPU ms", 999, 1_000);
         both("checkpoint", "10000 writers, 100 files", "loop CPU ms", 5, 5);
 
-        assertThat(table().markdown())
-                .contains("most measured below 10 %, 1 file each | 30,000 | other jar | 1,000");
+        assertThat(markdown())
+                .contains("| most measured below 10 %, 1 file each | 30,000 | 1,000 | 30x |");
     }
 
     @Test
@@ -88,13 +100,24 @@ class TableTest {
         turn(3, 100, 200, 108);
 
         // 1.1, 0.9 and 2.0; the two equal jobs differ by 8 %.
-        assertThat(table().markdown())
-                .contains("| 450 | off | 500 | 1.10x | >= 1.00x, noise 8 % | met |");
+        assertThat(markdown()).contains("| 450 | 500 | 1.10x | >= 1.00x, noise 8 % | met |");
 
         turn(4, 100, 10, 108);
         turn(5, 100, 10, 108);
         turn(6, 100, 10, 108);
-        assertThat(table().markdown()).contains("| >= 1.00x, noise 8 % | MISSED |");
+        assertThat(markdown()).contains("| >= 1.00x, noise 8 % | MISSED |");
+    }
+
+    @Test
+    @DisplayName("Jobs in turns: what equal ones differ by more than 10 % in is only reported")
+    void judgesNothingByNoise() {
+        turn(1, 1_000, 900, 1_090);
+        assertThat(markdown()).contains("| 0.90x | >= 1.00x, noise 9 % | MISSED |");
+
+        turn(2, 1_000, 500, 1_350);
+        turn(3, 1_000, 500, 1_350);
+        assertThat(markdown()).contains("| 0.50x | none, noise 35 % | reported |");
+        assertThat(table().text()).contains("1 rows: 0 met, 0 MISSED, 1 reported");
     }
 
     @Test
@@ -108,8 +131,7 @@ class TableTest {
 
         // Half of the equal ones are off by 5 % or more, so a standard deviation is 7.4 %, and the
         // median of nine has an error of 3.1 %. With 5 % of noise this would be missed.
-        assertThat(table().markdown())
-                .contains("| 950 | off | 1,000 | 0.95x | >= 1.00x, noise 6.20 % | met |");
+        assertThat(markdown()).contains("| 950 | 1,000 | 0.95x | >= 1.00x, noise 6.20 % | met |");
     }
 
     @Test
@@ -146,6 +168,25 @@ class TableTest {
     }
 
     @Test
+    @DisplayName("Markdown can be read as it is: a line per row, in columns")
+    void alignsMarkdown() {
+        both("heap", "1000 writers, 1 files", "heap held per file", 450, 1_000);
+        both("heap", "10000 writers, 10 files", "heap held per file", 451, 1_000);
+
+        assertThat(table().markdown())
+                .isEqualTo(
+                        String.join(
+                                "\n",
+                                "**heap held per pending checkpoint (bytes per file)**",
+                                "",
+                                "| at                       | this | other jar | ratio | must reach | verdict |",
+                                "| ---                      |  --: |       --: |   --: | ---        | ---     |",
+                                "| 1,000 writers, 1 file    |  450 |     1,000 | 0.45x | <= 0.45x   | met     |",
+                                "| 10,000 writers, 10 files |  451 |     1,000 | 0.45x | <= 0.45x   | MISSED  |",
+                                ""));
+    }
+
+    @Test
     @DisplayName("Failed measures are part of each output that has room for them")
     void tellsFailures() {
         Table table = new Table(values, Collections.singletonList("tag \"x\" failed"));
@@ -164,6 +205,11 @@ class TableTest {
     private void both(String measure, String at, String metric, double ours, double other) {
         values.add(0, measure, at, metric, ours);
         values.add(1, measure, at, metric, other);
+    }
+
+    /** Without what aligns its columns. */
+    private String markdown() {
+        return table().markdown().replaceAll(" +", " ");
     }
 
     private Table table() {
