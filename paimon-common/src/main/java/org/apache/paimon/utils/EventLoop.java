@@ -103,7 +103,7 @@ public interface EventLoop {
     /**
      * Waits, however long it takes, until the loop is terminated. Neither starts nor closes it.
      *
-     * @param interval how often to tell that the wait goes on
+     * @param interval how often to report that the wait goes on
      * @param stillWaiting gets the time waited so far, on the caller's thread
      * @throws IllegalStateException when called inside the loop
      */

@@ -25,7 +25,7 @@ import java.util.function.LongSupplier;
  * own thread, whenever it likes.
  *
  * <ul>
- *   <li>{@link #close} runs the queue out at once. The deadline is measured by the clock handed in:
+ *   <li>{@link #close} runs the queue out at once. The deadline is measured by the given clock:
  *       actions that let it go on past the deadline are the slow ones.
  *   <li>{@link #hang} makes the loop survive its close, as an action that ignores interrupts would,
  *       until {@link #die}.
@@ -112,7 +112,7 @@ public final class SteppedEventLoop implements EventLoop {
         return new ArrayList<>(names);
     }
 
-    /** What the deadline of a close does: nothing queued runs, the running action is told. */
+    /** What the deadline of a close does: nothing queued runs, the running action is notified. */
     public void cancel() {
         closed = true;
         cancelled = true;

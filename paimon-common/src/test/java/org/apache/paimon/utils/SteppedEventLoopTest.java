@@ -135,17 +135,17 @@ class SteppedEventLoopTest {
 
         assertThat(loop.close(Duration.ofSeconds(2))).isFalse();
         assertThat(loop.terminated()).isFalse();
-        List<Duration> told = new ArrayList<>();
+        List<Duration> reported = new ArrayList<>();
         loop.awaitTermination(
                 Duration.ofSeconds(1),
                 waited -> {
-                    told.add(waited);
-                    if (told.size() == 2) {
+                    reported.add(waited);
+                    if (reported.size() == 2) {
                         loop.die();
                     }
                 });
 
-        assertThat(told).containsExactly(Duration.ofSeconds(1), Duration.ofSeconds(2));
+        assertThat(reported).containsExactly(Duration.ofSeconds(1), Duration.ofSeconds(2));
         assertThat(loop.terminated()).isTrue();
         assertThat(ran).isEmpty();
     }

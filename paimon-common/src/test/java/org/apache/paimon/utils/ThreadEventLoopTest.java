@@ -303,7 +303,7 @@ class ThreadEventLoopTest {
         // again, and again not in vain
         assertThat(loop.close(Duration.ZERO)).isFalse();
 
-        List<Duration> told = new ArrayList<>();
+        List<Duration> reported = new ArrayList<>();
         AtomicReference<Throwable> problem = new AtomicReference<>();
         Thread successor =
                 new Thread(
@@ -312,8 +312,8 @@ class ThreadEventLoopTest {
                                 loop.awaitTermination(
                                         Duration.ofSeconds(10),
                                         waited -> {
-                                            told.add(waited);
-                                            if (told.size() == 2) {
+                                            reported.add(waited);
+                                            if (reported.size() == 2) {
                                                 end.countDown();
                                             }
                                         });
@@ -328,9 +328,9 @@ class ThreadEventLoopTest {
         }
 
         assertThat(problem).hasValue(null);
-        assertThat(told).hasSizeGreaterThanOrEqualTo(2);
-        assertThat(told.get(0)).isGreaterThanOrEqualTo(Duration.ofSeconds(10));
-        assertThat(told.get(1)).isGreaterThan(told.get(0));
+        assertThat(reported).hasSizeGreaterThanOrEqualTo(2);
+        assertThat(reported.get(0)).isGreaterThanOrEqualTo(Duration.ofSeconds(10));
+        assertThat(reported.get(1)).isGreaterThan(reported.get(0));
         assertThat(loop.terminated()).isTrue();
         assertThat(sideEffects).containsExactly("first");
         assertThat(loop.close(Duration.ZERO)).isTrue();

@@ -286,8 +286,8 @@ public final class CommitUserSnapshots {
     }
 
     /**
-     * The snapshot with this identifier, when nothing tells where to look. Walks backward from the
-     * newest snapshot.
+     * The snapshot with this identifier, when its place is unknown. Walks backward from the newest
+     * snapshot.
      *
      * @return empty when there is no such snapshot (any more), or it is older than the newest
      *     {@link #MAX_READS}

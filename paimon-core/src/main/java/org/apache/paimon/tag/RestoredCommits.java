@@ -42,7 +42,7 @@ import java.util.Optional;
  *   <li>A checkpoint without {@link CommitProgress}: the base's rule, with savepoint tags.
  * </ol>
  *
- * <p>Where the table does not tell, {@link UndecidedCommitException}. Threads: the committer's.
+ * <p>Where the table does not show it, {@link UndecidedCommitException}. Threads: the committer's.
  */
 public final class RestoredCommits {
 
@@ -80,7 +80,7 @@ public final class RestoredCommits {
     /** Where the look above began. */
     private long anchorId;
 
-    /** Above this snapshot tags tell of what was committed since the checkpoint. */
+    /** Above this snapshot tags show what was committed since the checkpoint. */
     private long tagsAbove;
 
     private boolean read;
@@ -249,7 +249,7 @@ public final class RestoredCommits {
     //  Answers
     // ------------------------------------------------------------------------
 
-    /** Whether a commit is in the table, as far as snapshots tell. */
+    /** Whether a commit is in the table, as far as snapshots show. */
     public boolean committed(long identifier) {
         read();
         return identifier <= committedUpTo;
@@ -264,7 +264,7 @@ public final class RestoredCommits {
     /**
      * Whether a commit of these files is in the table.
      *
-     * @throws UndecidedCommitException when that cannot be told
+     * @throws UndecidedCommitException when that cannot be decided
      */
     public boolean committed(long identifier, Collection<CommitMessage> written)
             throws IOException {
@@ -297,7 +297,7 @@ public final class RestoredCommits {
         throw new UndecidedCommitException(
                 String.format(
                         "The table was rolled back by snapshot %d (rollback_to_as_latest), and its"
-                                + " files do not tell whether the commit with identifier %d of"
+                                + " files do not show whether the commit with identifier %d of"
                                 + " commit user %s was undone by that: they were compacted"
                                 + " before. Roll the table back with rollback_to to the tag of the"
                                 + " savepoint that the job is restored from, or restore an older"

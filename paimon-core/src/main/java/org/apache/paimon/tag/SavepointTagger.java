@@ -54,9 +54,9 @@ import java.util.function.Supplier;
  *   not owned     not owned       fails, and touches neither  (T5)
  * </pre>
  *
- * <p><b>Callbacks</b> (T6) are asked for anew, told and closed for each creation and deletion: the
- * base's {@code TagManager} closes what it is handed. A creation is told at least once, a deletion
- * at most once.
+ * <p><b>Callbacks</b> (T6) are created anew, notified and closed for each creation and deletion:
+ * the base's {@code TagManager} closes what is passed to it. A creation is notified at least once,
+ * a deletion at most once.
  *
  * <p><b>Recovery</b> (A8). Nothing is remembered: call again, whatever a crash has interrupted.
  */
@@ -107,7 +107,7 @@ public final class SavepointTagger {
     // ------------------------------------------------------------------------
 
     /**
-     * Tags the snapshot of a savepoint, unless an owned tag exists already, and tells the
+     * Tags the snapshot of a savepoint, unless an owned tag exists already, and notifies the
      * callbacks: also of a tag that exists, since nobody knows whether an earlier attempt got that
      * far.
      *
@@ -185,7 +185,7 @@ public final class SavepointTagger {
 
     /**
      * T10: takes the tag back when its snapshot expired while it was being created. Whether that
-     * expiration has spared the files of the tag, no one can tell.
+     * expiration has spared the files of the tag, is not known.
      */
     private Optional<String> keepWhileSnapshotExists(
             long savepointId, String name, Snapshot snapshot) {
@@ -310,9 +310,9 @@ public final class SavepointTagger {
     // ------------------------------------------------------------------------
 
     /**
-     * Deletes the owned tag of a savepoint (A1), under whichever of its names, and tells the
-     * callbacks. What is not owned is left alone, also when a file that is no tag cannot be told to
-     * be the beginning of the owned one.
+     * Deletes the owned tag of a savepoint (A1), under whichever of its names, and notifies the
+     * callbacks. What is not owned is left alone, also when a file that is no tag cannot be
+     * recognized to be the beginning of the owned one.
      *
      * @param snapshot the one that was committed for the savepoint; it may have expired since
      * @return whether there was an owned tag
@@ -329,7 +329,7 @@ public final class SavepointTagger {
                 deleted = true;
                 statistics.countDeleted();
                 LOG.info("Deleted tag {} on {}.", found.name, SnapshotIdentity.of(found.tag));
-                tell("deletion", found.name, callback -> callback.notifyDeletion(found.name));
+                notify("deletion", found.name, callback -> callback.notifyDeletion(found.name));
             } else if (found.taken() != null) {
                 LOG.info(
                         "{} exists {}. It is left alone: the aborted savepoint {} was committed as"
@@ -455,12 +455,12 @@ public final class SavepointTagger {
     // ------------------------------------------------------------------------
 
     private void tellCreation(String name, Snapshot snapshot) {
-        tell("creation", name, callback -> callback.notifyCreation(name, snapshot.id()));
+        notify("creation", name, callback -> callback.notifyCreation(name, snapshot.id()));
     }
 
-    /** T6: tells fresh callbacks, all of them whatever one of them does, and closes them. */
+    /** T6: notifies fresh callbacks, all of them whatever one of them does, and closes them. */
     @SuppressWarnings("try") // close() may be interrupted, which is passed on
-    private void tell(String what, String name, Consumer<TagCallback> notification) {
+    private void notify(String what, String name, Consumer<TagCallback> notification) {
         SavepointTagException failure = null;
         for (TagCallback callback : freshCallbacks(what, name)) {
             try (TagCallback closing = callback) {

@@ -19,7 +19,8 @@ import java.util.OptionalLong;
 import java.util.function.Supplier;
 
 /**
- * Tells a table from one that was created again in its place, by the time of its first schema.
+ * Distinguishes a table from one that was created again in its place, by the time of its first
+ * schema.
  *
  * <p>Each method reads the file system.
  */

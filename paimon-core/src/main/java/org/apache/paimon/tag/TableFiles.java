@@ -20,7 +20,7 @@ import java.io.IOException;
 import java.util.Collection;
 import java.util.Optional;
 
-/** The data files of a table. They tell whether something was committed when no snapshot does. */
+/** The data files of a table. They show whether something was committed when no snapshot does. */
 public interface TableFiles {
 
     /** Whether one of these files belongs to the snapshot (or tag). */

@@ -12,7 +12,7 @@
 
 package org.apache.paimon.tag;
 
-/** A4: the table does not tell whether something was committed. Refusing beats guessing. */
+/** A4: the table does not show whether something was committed. Refusing beats guessing. */
 public final class UndecidedCommitException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

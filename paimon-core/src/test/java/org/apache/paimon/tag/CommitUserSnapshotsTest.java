@@ -107,7 +107,7 @@ class CommitUserSnapshotsTest {
     }
 
     @Test
-    @DisplayName("A7: a look begins where it is told to, with the own snapshot known so far")
+    @DisplayName("A7: a look begins where the caller says, with the own snapshot known so far")
     void looksFromAPosition() throws Exception {
         Snapshot mine = fixture.commitAs(ME, RUN, 3, 1);
         Snapshot second = fixture.commit(OTHER, 1, 2);

@@ -439,7 +439,7 @@ class SavepointTaggerTest {
     }
 
     @Test
-    @DisplayName("T6: one failing callback does not keep the others from being told and closed")
+    @DisplayName("T6: one failing callback does not keep the others from being notified and closed")
     void failingCallbackDoesNotSilenceTheOthers() throws Exception {
         RecordingTagCallback.Factory second = new RecordingTagCallback.Factory();
         SavepointTagger both =
@@ -476,7 +476,7 @@ class SavepointTaggerTest {
 
                     @Override
                     public void close() throws InterruptedException {
-                        throw new InterruptedException("told to end");
+                        throw new InterruptedException("interrupted by a callback");
                     }
                 };
         SavepointTagger ending = tagger(ME, () -> Collections.singletonList(interrupted), null);
@@ -484,7 +484,7 @@ class SavepointTaggerTest {
 
         assertThatThrownBy(() -> ending.createTag(1, savepoint))
                 .isInstanceOf(SavepointTagException.class)
-                .hasMessageContaining("told to end");
+                .hasMessageContaining("interrupted by a callback");
         assertThat(Thread.interrupted()).isTrue();
     }
 
@@ -571,7 +571,7 @@ class SavepointTaggerTest {
     }
 
     @Test
-    @DisplayName("T10, A8: whether there is a tag cannot be told, so the job fails and tries again")
+    @DisplayName("T10, A8: whether there is a tag is unknown, so the job fails and tries again")
     void tagCannotBeRead() throws Exception {
         Snapshot savepoint = fixture.commit(ME, 1, 1);
         tagger.createTag(1, savepoint);
@@ -860,7 +860,7 @@ class SavepointTaggerTest {
         // again, as after a crash
         assertThat(tagger.createTag(1, savepoint)).isEqualTo(created);
 
-        // A1: whose it is cannot be told, so only the other one is ours
+        // A1: its owner is unknown, so only the other one is ours
         assertThat(tagger.deleteTag(1, savepoint)).isTrue();
         assertThat(fixture.fileIO().readFileUtf8(path)).isEqualTo(content);
 

@@ -68,7 +68,7 @@ class SnapshotIdentityTest {
     }
 
     @Test
-    @DisplayName("T5: its words tell apart what it tells apart")
+    @DisplayName("T5: its text distinguishes what it distinguishes")
     void saysAllOfIt() {
         assertThat(MEANT)
                 .hasToString(

@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * A tag callback that remembers what it was told, in a journal shared by all the instances of one
+ * A tag callback that records its notifications, in a journal shared by all the instances of one
  * {@link Factory}. An instance that is used after its close or closed twice says so in the journal.
  */
 public final class RecordingTagCallback implements TagCallback {
@@ -36,17 +36,17 @@ public final class RecordingTagCallback implements TagCallback {
 
     @Override
     public void notifyCreation(String tagName) {
-        tell("created", tagName);
+        record("created", tagName);
     }
 
     @Override
     public void notifyCreation(String tagName, long snapshotId) {
-        tell("created", tagName + "@" + snapshotId);
+        record("created", tagName + "@" + snapshotId);
     }
 
     @Override
     public void notifyDeletion(String tagName) {
-        tell("deleted", tagName);
+        record("deleted", tagName);
     }
 
     @Override
@@ -57,7 +57,7 @@ public final class RecordingTagCallback implements TagCallback {
         closed = true;
     }
 
-    private void tell(String what, String tagName) {
+    private void record(String what, String tagName) {
         factory.journal.add(
                 what + " " + tagName + " #" + number + (closed ? " although closed" : ""));
         if (factory.failuresLeft > 0) {
@@ -104,7 +104,7 @@ public final class RecordingTagCallback implements TagCallback {
             journal.clear();
         }
 
-        /** How many instances were handed out and not closed. */
+        /** How many instances were created and not closed. */
         public long open() {
             return made.stream().filter(callback -> !callback.closed).count();
         }
