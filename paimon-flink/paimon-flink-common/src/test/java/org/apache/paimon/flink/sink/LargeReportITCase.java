@@ -23,12 +23,17 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
+import java.util.ArrayList;
+import java.util.List;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Reports far above the RPC frame of 10 MB, between components with RPC services of their own. */
 class LargeReportITCase extends JobITCase {
 
     private static final int FILES = 50_000;
+    /** Writer and coordinator are in one process here: LargeReplayTest replays twenty. */
+    private static final int REPLAYED = 4;
 
     @RegisterExtension static final TestCluster CLUSTER = new TestCluster().withRpcFrames();
 
@@ -46,7 +51,8 @@ class LargeReportITCase extends JobITCase {
     }
 
     @Test
-    @DisplayName("W2: 50,000 files of one writer in one checkpoint arrive, also when replayed")
+    @DisplayName(
+            "W2: 50,000 files of one writer in one checkpoint arrive, and a replay of four of them")
     void fiftyThousandFilesOfOneWriterArrive() throws Exception {
         AppendTable table = table(CommitPath.COORDINATOR);
         RunningJob job = start(largeReports(table));
@@ -55,12 +61,18 @@ class LargeReportITCase extends JobITCase {
         table.awaitCommitted(checkpoint.id());
         assertThat(table.distinctFiles()).isEqualTo(FILES);
 
-        scenario.emit(0, 1);
-        Savepoint savepoint = job.savepoint();
+        // Nothing completes a savepoint: their reports pile up, and all of them are replayed.
+        List<String> tags = new ArrayList<>();
+        Savepoint newest = null;
+        for (int i = 0; i < REPLAYED; i++) {
+            scenario.emit(0, 1);
+            newest = job.savepoint();
+            tags.add(newest.tag());
+        }
         job.cancel();
-        RunningJob restored = start(largeReports(table).from(savepoint));
-        table.awaitTags(savepoint.tag());
-        assertThat(table.distinctFiles()).isEqualTo(2 * FILES);
+        RunningJob restored = start(largeReports(table).from(newest));
+        table.awaitTags(tags.toArray(new String[0]));
+        assertThat(table.distinctFiles()).isEqualTo((1 + REPLAYED) * FILES);
         restored.stop();
         table.assertIdentifiersRise();
     }
