@@ -32,6 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class LargeReportITCase extends JobITCase {
 
     private static final int FILES = 50_000;
+
     /** Writer and coordinator are in one process here: LargeReplayTest replays twenty. */
     private static final int REPLAYED = 4;
 
