@@ -27,4 +27,13 @@ public final class SavepointTagException extends RuntimeException {
     public SavepointTagException(String message, Throwable cause) {
         super(message, cause);
     }
+
+    /** What went wrong in the first place. */
+    static String rootMessage(Throwable failure) {
+        Throwable root = failure;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return root.toString();
+    }
 }

@@ -33,8 +33,9 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
+
+import static org.apache.paimon.tag.SavepointTagException.rootMessage;
 
 /**
  * Creates, recognises and deletes the tags of one commit user's savepoints.
@@ -70,7 +71,7 @@ public final class SavepointTagger {
     private final SnapshotManager snapshotManager;
     private final TagManager tagManager;
     private final Supplier<TagDeletion> tagDeletions;
-    private final Supplier<List<TagCallback>> callbacks;
+    private final TagCallbackNotifier callbacks;
     @Nullable private final Duration timeRetained;
     private final FileIO fileIO;
     private final SavepointTagStatistics statistics = new SavepointTagStatistics();
@@ -92,7 +93,7 @@ public final class SavepointTagger {
         this.snapshotManager = snapshotManager;
         this.tagManager = tagManager;
         this.tagDeletions = tagDeletions;
-        this.callbacks = callbacks;
+        this.callbacks = new TagCallbackNotifier(callbacks);
         this.timeRetained = timeRetained;
         this.fileIO = snapshotManager.fileIO();
     }
@@ -122,12 +123,12 @@ public final class SavepointTagger {
         for (Found found : names) {
             if (found.tag != null && isOwned(found.tag, snapshot)) {
                 // T4: the tag stays as it is. T6: the callbacks may not have heard of it.
-                tellCreation(found.name, found.tag);
+                callbacks.created(found.name, found.tag.id());
                 return Optional.of(found.name);
             }
         }
         Optional<String> created = createFile(savepointId, snapshot, names);
-        created.ifPresent(name -> tellCreation(name, snapshot));
+        created.ifPresent(name -> callbacks.created(name, snapshot.id()));
         return created;
     }
 
@@ -248,7 +249,7 @@ public final class SavepointTagger {
         } catch (SavepointTagException unreadable) {
             Path path = tagManager.tagPath(name);
             String content = contentOf(path, unreadable);
-            if (!isTorn(content, snapshot)) {
+            if (!TornTagFile.isOf(snapshot, content)) {
                 return new Found(name, null, true);
             }
             LOG.warn(
@@ -280,31 +281,6 @@ public final class SavepointTagger {
         }
     }
 
-    /**
-     * Whether a file that is no tag holds the first part of a tag on this very snapshot. The base
-     * writes a tag's file in place, so an empty or short file may be somebody else's, who is just
-     * writing it. It must reach far enough to hold what no other snapshot has.
-     */
-    private static boolean isTorn(String content, Snapshot snapshot) {
-        String found = withoutSpace(content);
-        // A tag says what its snapshot says, and then when it was created and how long it stays.
-        String json = withoutSpace(snapshot.toJson());
-        String head = json.substring(0, json.lastIndexOf('}'));
-        return (head.startsWith(found) || found.startsWith(head))
-                && found.contains(quoted(snapshot.deltaManifestList()))
-                && found.contains("\"commitUser\":" + quoted(snapshot.commitUser()))
-                // with the comma: identifier 4 also begins 42
-                && found.contains("\"commitIdentifier\":" + snapshot.commitIdentifier() + ",");
-    }
-
-    private static String quoted(String value) {
-        return withoutSpace('"' + value + '"');
-    }
-
-    private static String withoutSpace(String json) {
-        return json.replaceAll("\\s", "");
-    }
-
     // ------------------------------------------------------------------------
     //  Deletion
     // ------------------------------------------------------------------------
@@ -329,7 +305,7 @@ public final class SavepointTagger {
                 deleted = true;
                 statistics.countDeleted();
                 LOG.info("Deleted tag {} on {}.", found.name, SnapshotIdentity.of(found.tag));
-                notify("deletion", found.name, callback -> callback.notifyDeletion(found.name));
+                callbacks.deleted(found.name);
             } else if (found.taken() != null) {
                 LOG.info(
                         "{} exists {}. It is left alone: the aborted savepoint {} was committed as"
@@ -448,64 +424,5 @@ public final class SavepointTagger {
             }
             return tag == null ? null : "on " + SnapshotIdentity.of(tag);
         }
-    }
-
-    // ------------------------------------------------------------------------
-    //  Callbacks
-    // ------------------------------------------------------------------------
-
-    private void tellCreation(String name, Snapshot snapshot) {
-        notify("creation", name, callback -> callback.notifyCreation(name, snapshot.id()));
-    }
-
-    /** T6: notifies fresh callbacks, all of them whatever one of them does, and closes them. */
-    @SuppressWarnings("try") // close() may be interrupted, which is passed on
-    private void notify(String what, String name, Consumer<TagCallback> notification) {
-        SavepointTagException failure = null;
-        for (TagCallback callback : freshCallbacks(what, name)) {
-            try (TagCallback closing = callback) {
-                notification.accept(closing);
-            } catch (Exception e) {
-                if (e instanceof InterruptedException) {
-                    Thread.currentThread().interrupt();
-                }
-                if (failure == null) {
-                    failure =
-                            new SavepointTagException(
-                                    String.format(
-                                            "Tag callback %s failed on the %s of tag %s: %s",
-                                            callback.getClass().getName(),
-                                            what,
-                                            name,
-                                            rootMessage(e)),
-                                    e);
-                } else {
-                    failure.addSuppressed(e);
-                }
-            }
-        }
-        if (failure != null) {
-            throw failure;
-        }
-    }
-
-    private List<TagCallback> freshCallbacks(String what, String name) {
-        try {
-            return callbacks.get();
-        } catch (RuntimeException e) {
-            throw new SavepointTagException(
-                    String.format(
-                            "No tag callbacks for the %s of tag %s: %s",
-                            what, name, rootMessage(e)),
-                    e);
-        }
-    }
-
-    private static String rootMessage(Throwable failure) {
-        Throwable root = failure;
-        while (root.getCause() != null) {
-            root = root.getCause();
-        }
-        return root.toString();
     }
 }
