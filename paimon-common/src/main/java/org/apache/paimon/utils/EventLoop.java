@@ -16,41 +16,26 @@ import java.time.Duration;
 import java.util.function.Consumer;
 
 /**
- * Runs actions one at a time, in the order in which they were queued.
- *
- * <p><b>What it is for.</b> A coordinator gets its calls on a thread that must never block, and has
- * work that blocks: commits and tags. It queues that work here. Whatever only actions touch needs
- * no lock.
+ * Runs actions one at a time, in the order in which they were queued: what only they touch needs no
+ * lock, and whoever queues them never blocks.
  *
  * <p><b>Threads.</b> {@link #start}, {@link #execute}, {@link #inside}, {@link #cancelled} and
  * {@link #terminated} may be called from any thread and never wait. {@link #close} and {@link
  * #awaitTermination} block their caller and are refused inside the loop.
  *
- * <p><b>Failures.</b> A failing action reaches the one {@link FailureHandler} of the loop, on the
- * loop's thread. The loop itself goes on with the next action: whether anything may still happen
- * after a failure is the handler's decision, for instance by a flag that later actions look at.
+ * <p><b>Failures.</b> A failing action reaches the one {@link FailureHandler}, on the loop's
+ * thread. The loop goes on with the next action: what may still happen is the handler's decision.
  *
  * <p><b>Start and end</b> (A7: never two committers).
  *
- * <pre>
- *                            close(): queue is dropped
- *   NEW ----------------------------------------------------------------+
- *    | start()                                                          |
- *    v       close()               queue empty, action done             v
- *   OPEN -------------&gt; DRAINING ------------------------------&gt; TERMINATED
- *                           |                                           ^
- *                           | deadline passed, or the                   | action done;
- *                           | closing thread was interrupted            | queue was dropped
- *                           +---------------&gt; CANCELLED ----------------+
- * </pre>
- *
  * <ul>
- *   <li>NEW takes actions and runs none: whoever owns the loop may still be under construction.
- *   <li>DRAINING takes no new action; what was queued before runs to its end.
- *   <li>CANCELLED drops what is still queued and interrupts the running action, once. An action
- *       with several side effects asks {@link #cancelled} before each of them.
- *   <li>TERMINATED means that no action runs nor ever will. Only from here on may a successor
- *       start. An action that ignores interrupts keeps the loop CANCELLED as long as it likes.
+ *   <li>NEW takes actions and runs none, until {@link #start} makes it OPEN.
+ *   <li>DRAINING, after a close: takes no new action; what was queued before runs to its end.
+ *   <li>CANCELLED, when the close's deadline has passed: drops what is queued and interrupts the
+ *       running action, once. An action with several side effects asks {@link #cancelled} before
+ *       each of them.
+ *   <li>TERMINATED: no action runs nor ever will. Only from here on may a successor start. An
+ *       action that ignores interrupts keeps the loop CANCELLED as long as it likes.
  * </ul>
  */
 public interface EventLoop {
