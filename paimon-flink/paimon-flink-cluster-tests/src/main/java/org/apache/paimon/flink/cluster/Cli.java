@@ -12,6 +12,7 @@
 
 package org.apache.paimon.flink.cluster;
 
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.regex.Matcher;
@@ -34,13 +35,24 @@ public final class Cli {
 
     /** {@code flink savepoint}. */
     public RestClient.Savepoint savepoint(String job, Path directory, Duration limit) {
-        return savepoint(job, run(limit, "savepoint", job, directory.toUri().toString()), limit);
+        return savepoint(job, directory.toUri(), limit);
+    }
+
+    /** {@code flink savepoint}. */
+    public RestClient.Savepoint savepoint(String job, URI directory, Duration limit) {
+        return savepoint(job, run(limit, "savepoint", job, directory.toString()), limit);
     }
 
     /** {@code flink stop}, or {@code flink stop --drain}. */
     public RestClient.Savepoint stop(
             String job, Path directory, RestClient.StopMode mode, Duration limit) {
-        String target = directory.toUri().toString();
+        return stop(job, directory.toUri(), mode, limit);
+    }
+
+    /** {@code flink stop}, or {@code flink stop --drain}. */
+    public RestClient.Savepoint stop(
+            String job, URI directory, RestClient.StopMode mode, Duration limit) {
+        String target = directory.toString();
         return savepoint(
                 job,
                 mode == RestClient.StopMode.DRAIN
@@ -65,7 +77,8 @@ public final class Cli {
                         FlinkProcess.launch(
                                         FlinkProcess.Role.CLIENT,
                                         name,
-                                        cluster.distribution().clusterClassPath(),
+                                        cluster.withLibJars(
+                                                cluster.distribution().clusterClassPath()),
                                         MAIN)
                                 .jvm("-Xmx256m")
                                 .environment("FLINK_CONF_DIR", cluster.conf())

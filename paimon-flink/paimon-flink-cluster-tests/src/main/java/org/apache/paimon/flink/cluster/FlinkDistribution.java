@@ -47,6 +47,10 @@ public final class FlinkDistribution {
                             "java.util.concurrent.atomic",
                             "java.util.concurrent.locks"));
 
+    /** The module beside this one whose builds lay down the class path of each service. */
+    private static final String SERVICES = "paimon-flink-cluster-services";
+
+    private final Path home;
     private final Path lib;
     private final Path sqlClientLib;
     private final Path paimonJar;
@@ -56,6 +60,7 @@ public final class FlinkDistribution {
      *     this module's build
      */
     public FlinkDistribution(Path home, Path paimonJar) {
+        this.home = home.toAbsolutePath();
         this.lib = existing(home.resolve("lib"), "the Flink jars");
         this.sqlClientLib = existing(home.resolve("sql-client"), "the SQL client's own jars");
         this.paimonJar = existing(paimonJar, "the Paimon jar").toAbsolutePath();
@@ -63,6 +68,27 @@ public final class FlinkDistribution {
 
     public Path paimonJar() {
         return paimonJar;
+    }
+
+    /** The same Flink with another Paimon jar. */
+    public FlinkDistribution withPaimonJar(Path other) {
+        return new FlinkDistribution(home, other);
+    }
+
+    /** The class path of a service: {@code kafka}, {@code hdfs} or {@code s3proxy}. */
+    public String serviceClassPath(String service) {
+        // home is target/cluster of this module.
+        Path modules = home.getParent().getParent().getParent();
+        Path jars =
+                existing(
+                        modules.resolve(SERVICES).resolve(service).resolve("target").resolve("lib"),
+                        "the jars of " + service);
+        return classPath(jars + File.separator + "*", ownCode());
+    }
+
+    /** The folder with one folder for each plugin of Flink, for {@code FLINK_PLUGINS_DIR}. */
+    public Path plugins() {
+        return existing(home.resolve("plugins"), "Flink's plugins");
     }
 
     /** The class path of a JobManager, a TaskManager, ZooKeeper or the command line client. */

@@ -25,7 +25,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One JVM of the cluster, or a client of it: a name, a pid, a log file, and the ways to end it.
+ * One JVM of the cluster, a service beside it, or a client of it: a name, a pid, a log file, and
+ * the ways to end it.
  *
  * <p>Every process runs under {@link ParentGuard}. Thread-safe as far as {@link Process} is.
  */
@@ -35,6 +36,8 @@ public final class FlinkProcess {
     public enum Role {
         JOB_MANAGER,
         TASK_MANAGER,
+        /** Kafka, ZooKeeper, HDFS and the like. */
+        SERVICE,
         /** Ends by itself when its work is done. */
         CLIENT;
 
@@ -149,13 +152,15 @@ public final class FlinkProcess {
         process.destroy();
     }
 
-    /** SIGSTOP: alive, but frozen until {@link #thaw()}. {@link #kill()} works on it, too. */
-    public void freeze() {
+    /**
+     * SIGSTOP: alive, but not running until {@link #resume()}. {@link #kill()} works on it, too.
+     */
+    public void pause() {
         signal("STOP");
     }
 
     /** SIGCONT. */
-    public void thaw() {
+    public void resume() {
         signal("CONT");
     }
 

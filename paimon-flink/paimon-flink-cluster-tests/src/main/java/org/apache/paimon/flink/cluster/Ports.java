@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -30,6 +31,8 @@ public final class Ports {
 
     /** The only address anything of ours listens on. */
     public static final String HOST = "127.0.0.1";
+
+    private static final int CONNECT_MILLIS = 1_000;
 
     private final Set<Integer> given = new HashSet<>();
     private final Consumer<String> log;
@@ -63,6 +66,16 @@ public final class Ports {
             }
         }
         throw new ClusterException("no free port on " + HOST + " that was not given out already");
+    }
+
+    /** Whether somebody accepts connections at a port of this host. */
+    static boolean answers(int port) {
+        try (Socket socket = new Socket()) {
+            socket.connect(new InetSocketAddress(HOST, port), CONNECT_MILLIS);
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     private static boolean isFree(int port) {

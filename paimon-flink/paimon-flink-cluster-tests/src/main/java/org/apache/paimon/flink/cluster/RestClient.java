@@ -16,11 +16,7 @@ import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.JsonNode;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.ObjectMapper;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.ObjectNode;
 
-import java.io.IOException;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,11 +24,15 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
+
+import static org.apache.paimon.flink.cluster.JsonHttp.firstLine;
+import static org.apache.paimon.flink.cluster.JsonHttp.required;
+import static org.apache.paimon.flink.cluster.JsonHttp.text;
 
 /**
- * Flink's REST interface as far as the cluster tests need it. Each request has a deadline; an
- * answer that is not 2xx is a {@link ClusterException} with the request, the status and Flink's own
- * words. Thread-safe.
+ * Flink's REST interface as far as the cluster tests need it; errors are told as {@link JsonHttp}
+ * tells them. Thread-safe.
  *
  * <p>Flink caches job details for {@code web.refresh-interval}; {@link FlinkCluster} sets it low
  * enough for a short failover to be seen.
@@ -40,22 +40,23 @@ import java.util.Optional;
 public final class RestClient {
 
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final Duration REQUEST_LIMIT = Duration.ofSeconds(10);
+    private final JsonHttp http;
 
-    private final HttpClient http =
-            HttpClient.newBuilder()
-                    .version(HttpClient.Version.HTTP_1_1)
-                    .connectTimeout(Duration.ofSeconds(5))
-                    .build();
-    private final URI base;
+    public RestClient(URI address) {
+        this(() -> address);
+    }
 
-    public RestClient(URI base) {
-        this.base = base;
+    /**
+     * @param leader asked for the address of the JobManager that leads, at the first request and
+     *     after each that got no answer
+     */
+    public RestClient(Supplier<URI> leader) {
+        this.http = new JsonHttp(leader);
     }
 
     /** The address of the Web UI. */
     public URI address() {
-        return base;
+        return http.address();
     }
 
     // ------------------------------------------------------------------------------------------
@@ -180,25 +181,46 @@ public final class RestClient {
 
     /** Takes an asynchronous savepoint and waits until it is complete. */
     public Savepoint savepoint(String job, Path directory, Duration limit) {
+        return savepoint(job, directory.toUri(), limit);
+    }
+
+    /** Takes an asynchronous savepoint and waits until it is complete. */
+    public Savepoint savepoint(String job, URI directory, Duration limit) {
+        return awaitSavepoint(job, triggerSavepoint(job, directory), limit);
+    }
+
+    /** Asks for an asynchronous savepoint and returns at once the id of the request. */
+    public String triggerSavepoint(String job, URI directory) {
         ObjectNode body = JSON.createObjectNode();
-        body.put("target-directory", directory.toUri().toString());
+        body.put("target-directory", directory.toString());
         body.put("cancel-job", false);
-        return awaitSavepoint(job, send("POST", "/jobs/" + job + "/savepoints", body), limit);
+        return text(send("POST", "/jobs/" + job + "/savepoints", body), "request-id");
     }
 
     /** Stops the job with a synchronous savepoint and waits until that is complete. */
     public Savepoint stop(String job, Path directory, StopMode mode, Duration limit) {
-        ObjectNode body = JSON.createObjectNode();
-        body.put("targetDirectory", directory.toUri().toString());
-        body.put("drain", mode == StopMode.DRAIN);
-        return awaitSavepoint(job, send("POST", "/jobs/" + job + "/stop", body), limit);
+        return stop(job, directory.toUri(), mode, limit);
     }
 
-    private Savepoint awaitSavepoint(String job, JsonNode triggered, Duration limit) {
-        String path = "/jobs/" + job + "/savepoints/" + text(triggered, "request-id");
+    /** Stops the job with a synchronous savepoint and waits until that is complete. */
+    public Savepoint stop(String job, URI directory, StopMode mode, Duration limit) {
+        return awaitSavepoint(job, triggerStop(job, directory, mode), limit);
+    }
+
+    /** Asks for a stop and returns at once the id of the request. */
+    public String triggerStop(String job, URI directory, StopMode mode) {
+        ObjectNode body = JSON.createObjectNode();
+        body.put("targetDirectory", directory.toString());
+        body.put("drain", mode == StopMode.DRAIN);
+        return text(send("POST", "/jobs/" + job + "/stop", body), "request-id");
+    }
+
+    /** Waits until the savepoint that was asked for is complete. */
+    public Savepoint awaitSavepoint(String job, String request, Duration limit) {
+        String path = "/jobs/" + job + "/savepoints/" + request;
         JsonNode done =
                 Await.until("the savepoint of job " + job, limit)
-                        .lookAt(base.resolve(path))
+                        .lookAt(address().resolve(path))
                         .holds(
                                 () -> get(path),
                                 node ->
@@ -237,59 +259,7 @@ public final class RestClient {
     }
 
     private JsonNode send(String method, String path, JsonNode body) {
-        URI uri = base.resolve(path);
-        HttpRequest request =
-                HttpRequest.newBuilder(uri)
-                        .timeout(REQUEST_LIMIT)
-                        .header("Content-Type", "application/json")
-                        .method(
-                                method,
-                                body == null
-                                        ? HttpRequest.BodyPublishers.noBody()
-                                        : HttpRequest.BodyPublishers.ofString(body.toString()))
-                        .build();
-        HttpResponse<String> response;
-        try {
-            response = http.send(request, HttpResponse.BodyHandlers.ofString());
-        } catch (IOException e) {
-            throw new ClusterException(method + " " + uri + " got no answer: " + e, e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new ClusterException(method + " " + uri + " was interrupted", e);
-        }
-        try {
-            JsonNode answer = JSON.readTree(response.body());
-            if (response.statusCode() / 100 == 2) {
-                return answer;
-            }
-            JsonNode last = answer.path("errors").path(answer.path("errors").size() - 1);
-            throw new ClusterException(
-                    String.format(
-                            "%s %s answered %d: %s",
-                            method, uri, response.statusCode(), firstLine(last)));
-        } catch (IOException e) {
-            throw new ClusterException(
-                    String.format(
-                            "%s %s answered %d with something that is not JSON",
-                            method, uri, response.statusCode()),
-                    e);
-        }
-    }
-
-    private static String firstLine(JsonNode node) {
-        return node.asText("").trim().split("\\R")[0];
-    }
-
-    private static String text(JsonNode node, String field) {
-        return required(node, field).asText();
-    }
-
-    private static JsonNode required(JsonNode node, String field) {
-        JsonNode value = node.get(field);
-        if (value == null) {
-            throw new ClusterException("field '" + field + "' is missing in the answer " + node);
-        }
-        return value;
+        return http.send(method, path, body);
     }
 
     static boolean isTerminal(String state) {

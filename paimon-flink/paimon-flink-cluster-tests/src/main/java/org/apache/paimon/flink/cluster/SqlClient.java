@@ -54,7 +54,8 @@ public final class SqlClient {
                         FlinkProcess.launch(
                                         FlinkProcess.Role.CLIENT,
                                         name,
-                                        cluster.distribution().sqlClientClassPath(),
+                                        cluster.withLibJars(
+                                                cluster.distribution().sqlClientClassPath()),
                                         MAIN)
                                 .jvm("-Xmx512m")
                                 .environment("FLINK_CONF_DIR", cluster.conf())

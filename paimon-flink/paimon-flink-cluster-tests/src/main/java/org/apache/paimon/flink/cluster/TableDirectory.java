@@ -12,22 +12,27 @@
 
 package org.apache.paimon.flink.cluster;
 
+import org.apache.flink.core.fs.FileStatus;
+import org.apache.flink.core.fs.FileSystem;
+import org.apache.flink.core.fs.Path;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.JsonNode;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.ObjectMapper;
 
+import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
+import java.io.InputStream;
+import java.net.URI;
+import java.util.Collections;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.stream.Stream;
+import java.util.function.BiConsumer;
 
 /**
- * The snapshots and tags of a Paimon table on the local file system, read from the JSON files of
- * its directory: cheap enough to wait for a tag or a commit to appear, and independent of the code
- * under test.
+ * The snapshots and tags of a Paimon table , read from the JSON files of its directory, which may
+ * be a local one or one in HDFS: cheap enough to wait for a tag or a commit to appear, and
+ * independent of the code under test.
  */
 public final class TableDirectory {
 
@@ -37,8 +42,12 @@ public final class TableDirectory {
 
     private final Path directory;
 
-    public TableDirectory(Path directory) {
-        this.directory = directory;
+    public TableDirectory(java.nio.file.Path directory) {
+        this(directory.toUri());
+    }
+
+    public TableDirectory(URI directory) {
+        this.directory = new Path(directory);
     }
 
     /** Snapshots by id; a snapshot that expires while this reads is left out. */
@@ -63,44 +72,47 @@ public final class TableDirectory {
         return tags;
     }
 
-    private void forEachFile(
-            String folder,
-            String prefix,
-            java.util.function.BiConsumer<String, Snapshot> consumer) {
-        Path path = directory.resolve(folder);
-        if (!Files.isDirectory(path)) {
-            return;
-        }
-        try (Stream<Path> files = Files.list(path)) {
-            files.filter(file -> file.getFileName().toString().startsWith(prefix))
-                    .forEach(
-                            file ->
-                                    read(file)
-                                            .ifPresent(
-                                                    snapshot ->
-                                                            consumer.accept(
-                                                                    suffix(file, prefix),
-                                                                    snapshot)));
-        } catch (IOException e) {
-            throw new ClusterException("cannot list " + path, e);
-        }
-    }
-
-    private static String suffix(Path file, String prefix) {
-        return file.getFileName().toString().substring(prefix.length());
-    }
-
-    private static Optional<Snapshot> read(Path file) {
+    private void forEachFile(String folder, String prefix, BiConsumer<String, Snapshot> consumer) {
+        Path path = new Path(directory, folder);
         try {
-            JsonNode node = JSON.readTree(Files.readAllBytes(file));
+            FileSystem files = FileSystem.getUnguardedFileSystem(path.toUri());
+            for (FileStatus file : list(files, path)) {
+                String name = file.getPath().getName();
+                if (name.startsWith(prefix)) {
+                    String suffix = name.substring(prefix.length());
+                    read(files, file.getPath()).ifPresent(found -> consumer.accept(suffix, found));
+                }
+            }
+        } catch (IOException e) {
+            throw new ClusterException("cannot list " + path + ": " + e, e);
+        }
+    }
+
+    private static FileStatus[] list(FileSystem files, Path path) throws IOException {
+        try {
+            FileStatus[] found = files.listStatus(path);
+            return found == null ? new FileStatus[0] : found;
+        } catch (FileNotFoundException e) {
+            return new FileStatus[0];
+        }
+    }
+
+    private static Optional<Snapshot> read(FileSystem files, Path file) {
+        try (InputStream in = files.open(file)) {
+            JsonNode node = JSON.readTree(in);
+            Map<String, String> properties = new TreeMap<>();
+            node.path("properties")
+                    .fields()
+                    .forEachRemaining(e -> properties.put(e.getKey(), e.getValue().asText()));
             return Optional.of(
                     new Snapshot(
                             node.path("id").asLong(),
                             node.path("commitUser").asText(),
                             node.path("commitIdentifier").asLong(),
                             node.path("commitKind").asText(),
-                            node.path("totalRecordCount").asLong()));
-        } catch (NoSuchFileException e) {
+                            node.path("totalRecordCount").asLong(),
+                            properties));
+        } catch (FileNotFoundException e) {
             return Optional.empty();
         } catch (IOException e) {
             throw new ClusterException("cannot read " + file, e);
@@ -114,18 +126,21 @@ public final class TableDirectory {
         private final long commitIdentifier;
         private final String commitKind;
         private final long records;
+        private final Map<String, String> properties;
 
         Snapshot(
                 long id,
                 String commitUser,
                 long commitIdentifier,
                 String commitKind,
-                long records) {
+                long records,
+                Map<String, String> properties) {
             this.id = id;
             this.commitUser = commitUser;
             this.commitIdentifier = commitIdentifier;
             this.commitKind = commitKind;
             this.records = records;
+            this.properties = Collections.unmodifiableMap(properties);
         }
 
         public long id() {
@@ -148,6 +163,11 @@ public final class TableDirectory {
         /** Records in the whole table. */
         public long records() {
             return records;
+        }
+
+        /** Such as {@code flink.savepoint.path}. */
+        public Map<String, String> properties() {
+            return properties;
         }
 
         @Override

@@ -89,10 +89,10 @@ class FlinkProcessTest {
     }
 
     @Test
-    void aFrozenProcessCanBeKilled() {
-        FlinkProcess process = child("frozen", directory, "forever");
+    void aPausedProcessCanBeKilled() {
+        FlinkProcess process = child("paused", directory, "forever");
 
-        process.freeze();
+        process.pause();
         assertThat(process.isAlive()).isTrue();
         process.kill();
 
