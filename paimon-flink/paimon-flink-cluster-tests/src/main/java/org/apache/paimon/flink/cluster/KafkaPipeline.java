@@ -18,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * Jobs as operators run them: Kafka to Flink SQL to a partitioned append table without buckets,
@@ -29,9 +30,6 @@ import java.util.TreeMap;
  */
 public final class KafkaPipeline {
 
-    private static final String CATALOG = "paimon";
-
-    private final FlinkCluster cluster;
     private final SqlClient sql;
     private final KafkaProcess kafka;
     private final URI warehouse;
@@ -41,7 +39,6 @@ public final class KafkaPipeline {
      * @param limit how long a call of the SQL client may take
      */
     public KafkaPipeline(FlinkCluster cluster, KafkaProcess kafka, URI warehouse, Duration limit) {
-        this.cluster = cluster;
         this.sql = new SqlClient(cluster);
         this.kafka = kafka;
         this.warehouse = warehouse;
@@ -50,7 +47,25 @@ public final class KafkaPipeline {
 
     /** A job to submit that reads a topic into a table, which is created if it is missing. */
     public PipelineJob job(String topic, String table) {
-        return new PipelineJob(this).into(topic, table);
+        return new PipelineJob(
+                        catalog(warehouse),
+                        kafka.bootstrapServers(),
+                        script -> sql.run("submit", script, limit))
+                .into(topic, table);
+    }
+
+    /** The statements of the same job for a cluster in application mode. */
+    public static String application(
+            KafkaProcess kafka, URI warehouse, String topic, String table) {
+        return new PipelineJob(
+                        createCatalog(warehouse),
+                        kafka.bootstrapServers(),
+                        script -> {
+                            throw new ClusterException(
+                                    "an application is submitted by its cluster");
+                        })
+                .into(topic, table)
+                .application();
     }
 
     /** Where a table of {@link #job} lies. */
@@ -60,7 +75,7 @@ public final class KafkaPipeline {
 
     /** Runs statements in the catalog of the tables. */
     public SqlOutput run(String purpose, String statements) {
-        return sql.run(purpose, catalog() + statements, limit);
+        return sql.run(purpose, catalog(warehouse) + statements, limit);
     }
 
     /** What there is of a table in each of its partitions. */
@@ -110,52 +125,30 @@ public final class KafkaPipeline {
                         + "');\n");
     }
 
-    private String catalog() {
-        return set("sql-client.execution.result-mode", "tableau")
-                + "CREATE CATALOG "
-                + CATALOG
-                + with(catalogOptions())
-                + "USE CATALOG "
-                + CATALOG
-                + ";\n";
+    private static String catalog(URI warehouse) {
+        return set("sql-client.execution.result-mode", "tableau") + createCatalog(warehouse);
     }
 
-    private Map<String, Object> catalogOptions() {
+    private static String createCatalog(URI warehouse) {
         Map<String, Object> options = new LinkedHashMap<>();
         options.put("type", "paimon");
         options.put("warehouse", warehouse);
-        return options;
+        return "CREATE CATALOG paimon" + with(options) + "USE CATALOG paimon;\n";
     }
 
     static String with(Map<String, ?> options) {
-        StringBuilder text = new StringBuilder(" WITH (");
-        String separator = "";
-        for (Map.Entry<String, ?> option : options.entrySet()) {
-            text.append(separator)
-                    .append('\'')
-                    .append(option.getKey())
-                    .append("' = '")
-                    .append(option.getValue())
-                    .append('\'');
-            separator = ", ";
-        }
-        return text.append(");\n").toString();
+        return " WITH " + options(options) + ";\n";
+    }
+
+    /** In parentheses, as in a WITH clause or a hint. */
+    static String options(Map<String, ?> options) {
+        return options.entrySet().stream()
+                .map(option -> "'" + option.getKey() + "' = '" + option.getValue() + "'")
+                .collect(Collectors.joining(", ", "(", ")"));
     }
 
     static String set(String key, Object value) {
         return "SET '" + key + "' = '" + value + "';\n";
-    }
-
-    String bootstrapServers() {
-        return kafka.bootstrapServers();
-    }
-
-    FlinkCluster cluster() {
-        return cluster;
-    }
-
-    Duration limit() {
-        return limit;
     }
 
     /** The numbers of one partition. */

@@ -15,22 +15,30 @@ package org.apache.paimon.flink.cluster;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
+import static org.apache.paimon.flink.cluster.KafkaPipeline.options;
 import static org.apache.paimon.flink.cluster.KafkaPipeline.with;
 
 /** One job of a {@link KafkaPipeline}, described step by step, and submitted by the SQL client. */
 public final class PipelineJob {
 
-    private final KafkaPipeline pipeline;
-    private final StringBuilder statements = new StringBuilder();
-    private final StringBuilder inserts = new StringBuilder();
+    private final String catalog;
+    private final String bootstrapServers;
+    private final Function<String, SqlOutput> client;
     private final Map<String, Object> settings = new LinkedHashMap<>();
     private final Map<String, Object> tableOptions = new LinkedHashMap<>();
     private final Map<String, Object> sourceOptions = new LinkedHashMap<>();
     private final Map<String, String> tables = new LinkedHashMap<>();
 
-    PipelineJob(KafkaPipeline pipeline) {
-        this.pipeline = pipeline;
+    /**
+     * @param catalog the statements that make the catalog and use it
+     * @param client runs a script
+     */
+    PipelineJob(String catalog, String bootstrapServers, Function<String, SqlOutput> client) {
+        this.catalog = catalog;
+        this.bootstrapServers = bootstrapServers;
+        this.client = client;
         settings.put("execution.checkpointing.interval", "1 s");
         settings.put("parallelism.default", 2);
         tableOptions.put("bucket", -1);
@@ -77,7 +85,7 @@ public final class PipelineJob {
 
     /** Submits the job and returns its id; its tasks may not run yet. */
     public String submit() {
-        List<String> jobs = pipeline.run("submit", script()).jobs();
+        List<String> jobs = client.apply(script()).jobs();
         if (jobs.size() != 1) {
             throw new ClusterException(
                     "the SQL client submitted " + jobs.size() + " jobs instead of 1: " + jobs);
@@ -85,52 +93,60 @@ public final class PipelineJob {
         return jobs.get(0);
     }
 
-    /** The statements behind those of the catalog. */
-    public String script() {
-        settings.forEach((key, value) -> statements.append(KafkaPipeline.set(key, value)));
-        tables.forEach(this::source);
-        tables.values().stream().distinct().forEach(this::table);
-        tables.forEach(this::insert);
-        statements.append("EXECUTE STATEMENT SET BEGIN\n").append(inserts).append("END;\n");
-        return statements.toString();
+    /** What the SQL client runs. */
+    private String script() {
+        StringBuilder text = new StringBuilder();
+        settings.forEach((key, value) -> text.append(KafkaPipeline.set(key, value)));
+        text.append(tables()).append("EXECUTE STATEMENT SET BEGIN\n");
+        tables.forEach((topic, table) -> text.append(insert(topic, table)));
+        return text.append("END;\n").toString();
     }
 
-    private void source(String topic, String table) {
+    /** The job as a {@link SqlApplication}, which takes its settings from the cluster. */
+    public String application() {
+        StringBuilder text = new StringBuilder(tables());
+        tables.forEach((topic, table) -> text.append(insert(topic, table)));
+        return text.toString();
+    }
+
+    private String tables() {
+        StringBuilder text = new StringBuilder(catalog);
+        tables.keySet().forEach(topic -> text.append(source(topic)));
+        tables.values().stream().distinct().forEach(table -> text.append(table(table)));
+        return text.toString();
+    }
+
+    private String source(String topic) {
         Map<String, Object> options = new LinkedHashMap<>();
         options.put("connector", "kafka");
         options.put("topic", topic);
-        options.put("properties.bootstrap.servers", pipeline.bootstrapServers());
+        options.put("properties.bootstrap.servers", bootstrapServers);
         options.put("properties.group.id", topic);
         options.put("scan.startup.mode", "earliest-offset");
         options.put("format", "json");
         options.putAll(sourceOptions);
-        statements
-                .append("CREATE TEMPORARY TABLE kafka_")
-                .append(topic)
-                .append(" (part INT, id BIGINT)")
-                .append(with(options));
+        return "CREATE TEMPORARY TABLE kafka_" + topic + " (part INT, id BIGINT)" + with(options);
     }
 
-    private void table(String table) {
-        statements
-                .append("CREATE TABLE IF NOT EXISTS ")
-                .append(table)
-                .append(" (part INT, id BIGINT) PARTITIONED BY (part)")
-                .append(with(tableOptions));
+    private String table(String table) {
+        return "CREATE TABLE IF NOT EXISTS "
+                + table
+                + " (part INT, id BIGINT) PARTITIONED BY (part)"
+                + with(tableOptions);
     }
 
     /** The names of the sinks' operators come from their topics, so that states are found again. */
-    private void insert(String topic, String table) {
+    private String insert(String topic, String table) {
         Map<String, Object> hints = new LinkedHashMap<>(tableOptions);
         hints.remove("bucket");
         hints.put("sink.operator-uid.suffix", topic);
-        inserts.append("INSERT INTO ")
-                .append(table)
-                .append(" /*+ OPTIONS")
-                .append(with(hints).replaceFirst(" WITH ", "").replace(";\n", ""))
-                .append(" */ (part, id) SELECT part, id FROM kafka_")
-                .append(topic)
-                .append(";\n");
+        return "INSERT INTO "
+                + table
+                + " /*+ OPTIONS"
+                + options(hints)
+                + " */ (part, id) SELECT part, id FROM kafka_"
+                + topic
+                + ";\n";
     }
 
     /** Who owns the files of the savepoint after a restore. */

@@ -165,7 +165,7 @@ public final class TableDirectory {
             return records;
         }
 
-        /** Such as {@code flink.savepoint.path}. */
+        /** Such as {@code flink.checkpoint-id}. */
         public Map<String, String> properties() {
             return properties;
         }

@@ -18,7 +18,6 @@ import org.junit.jupiter.api.io.TempDir;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
-import java.nio.file.Paths;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,7 +25,7 @@ import java.util.List;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** The harness on a real cluster; runs with {@code -Preal-cluster} after a {@code package}. */
+/** The harness on a real cluster. */
 class FlinkClusterITCase {
 
     private static final Duration LIMIT = Duration.ofSeconds(180);
@@ -37,10 +36,7 @@ class FlinkClusterITCase {
 
     @Test
     void aKilledTaskManagerIsReplacedAndNothingIsLeftAtTheEnd() throws Exception {
-        FlinkDistribution distribution =
-                new FlinkDistribution(
-                        Paths.get(System.getProperty("cluster.home")),
-                        Paths.get(System.getProperty("cluster.paimon-jar")));
+        FlinkDistribution distribution = Distributions.built();
         FlinkProcess jobManager;
         FlinkProcess first;
         FlinkProcess second;

@@ -262,14 +262,13 @@ class PipelineITCase {
         requireTagged(table, savepoint);
     }
 
-    /** T2: no waiting here; when a stop has returned, the tag is there. L1: it names its path. */
+    /** T2: no waiting here; when a stop has returned, the tag is there. */
     private void requireTagged(String table, RestClient.Savepoint savepoint) {
         Map<String, TableDirectory.Snapshot> tags = table(table).tags();
         assertThat(tags).as("tags of %s after %s", table, savepoint).containsKey(tagOf(savepoint));
         TableDirectory.Snapshot tagged = tags.get(tagOf(savepoint));
         assertThat(tagged.commitIdentifier()).isEqualTo(savepoint.checkpointId());
         assertThat(tagged.properties())
-                .containsEntry("flink.savepoint.path", savepoint.location())
                 .containsEntry("flink.checkpoint-id", Long.toString(savepoint.checkpointId()));
     }
 
