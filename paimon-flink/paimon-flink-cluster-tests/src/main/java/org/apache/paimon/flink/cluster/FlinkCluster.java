@@ -69,7 +69,7 @@ public final class FlinkCluster implements AutoCloseable {
             setHighAvailability();
         }
         config.setAll(options.overrides);
-        this.group = new ProcessGroup("flink-cluster", options.directory);
+        this.group = new ProcessGroup("flink-cluster", options.directory, distribution.starter());
         options.environment.forEach(group::environment);
         this.jobManagers =
                 new JobManagers(group, config, options.entryPoint, options.restPort, listener);

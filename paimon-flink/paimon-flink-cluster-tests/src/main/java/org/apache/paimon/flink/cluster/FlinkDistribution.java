@@ -50,6 +50,7 @@ public final class FlinkDistribution {
     /** The module beside this one whose builds lay down the class path of each service. */
     private static final String SERVICES = "paimon-flink-cluster-services";
 
+    private final ProcessStarter starter;
     private final Path home;
     private final Path lib;
     private final Path sqlClientLib;
@@ -60,6 +61,11 @@ public final class FlinkDistribution {
      *     this module's build
      */
     public FlinkDistribution(Path home, Path paimonJar) {
+        this(home, paimonJar, ProcessStarter.LOCAL);
+    }
+
+    private FlinkDistribution(Path home, Path paimonJar, ProcessStarter starter) {
+        this.starter = starter;
         this.home = home.toAbsolutePath();
         this.lib = existing(home.resolve("lib"), "the Flink jars");
         this.sqlClientLib = existing(home.resolve("sql-client"), "the SQL client's own jars");
@@ -72,7 +78,16 @@ public final class FlinkDistribution {
 
     /** The same Flink with another Paimon jar. */
     public FlinkDistribution withPaimonJar(Path other) {
-        return new FlinkDistribution(home, other);
+        return new FlinkDistribution(home, other, starter);
+    }
+
+    /** The same, with every process elsewhere. */
+    public FlinkDistribution in(ProcessStarter other) {
+        return new FlinkDistribution(home, paimonJar, other);
+    }
+
+    ProcessStarter starter() {
+        return starter;
     }
 
     /** The class path of a service: {@code kafka}, {@code hdfs} or {@code s3proxy}. */

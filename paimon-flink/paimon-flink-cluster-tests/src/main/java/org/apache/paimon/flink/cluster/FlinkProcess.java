@@ -50,11 +50,14 @@ public final class FlinkProcess {
 
     private final Role role;
     private final String name;
+    private final ProcessStarter starter;
     private final Process process;
     private final Path log;
     private final Path out;
 
-    private FlinkProcess(Role role, String name, Process process, Path log, Path out) {
+    private FlinkProcess(
+            Role role, String name, ProcessStarter starter, Process process, Path log, Path out) {
+        this.starter = starter;
         this.role = role;
         this.name = name;
         this.process = process;
@@ -167,15 +170,7 @@ public final class FlinkProcess {
     private void signal(String signal) {
         requireAlive();
         try {
-            Process kill =
-                    new ProcessBuilder("kill", "-" + signal, Long.toString(pid()))
-                            .redirectErrorStream(true)
-                            .start();
-            if (!kill.waitFor(SIGNAL_LIMIT.toMillis(), TimeUnit.MILLISECONDS)
-                    || kill.exitValue() != 0) {
-                kill.destroyForcibly();
-                throw new ClusterException("cannot send SIG" + signal + " to " + this);
-            }
+            starter.signal(process, signal);
         } catch (IOException e) {
             throw new ClusterException("cannot send SIG" + signal + " to " + this, e);
         } catch (InterruptedException e) {
@@ -234,11 +229,15 @@ public final class FlinkProcess {
 
         /** Starts the JVM in {@code directory} with its logs in {@code logDirectory}. */
         public FlinkProcess start(Path directory, Path logDirectory, Path log4jProperties) {
+            return start(ProcessStarter.LOCAL, directory, logDirectory, log4jProperties);
+        }
+
+        /** Likewise, on this machine or elsewhere. */
+        FlinkProcess start(
+                ProcessStarter starter, Path directory, Path logDirectory, Path log4jProperties) {
             Path log = logDirectory.resolve(name + ".log");
             Path out = logDirectory.resolve(name + ".out");
-            List<String> command = new ArrayList<>();
-            command.add(FlinkDistribution.java().toString());
-            command.addAll(FlinkDistribution.quickStart());
+            List<String> command = new ArrayList<>(FlinkDistribution.quickStart());
             command.addAll(jvmOptions);
             command.addAll(FlinkDistribution.opens());
             command.add("-Dlog.file=" + log);
@@ -248,21 +247,12 @@ public final class FlinkProcess {
             command.add(ParentGuard.class.getName());
             command.add(mainClass);
             command.addAll(arguments);
-            ProcessBuilder builder =
-                    new ProcessBuilder(command)
-                            .directory(directory.toFile())
-                            .redirectErrorStream(true)
-                            .redirectOutput(out.toFile());
-            // A Flink installation of the caller must not leak in.
-            builder.environment().keySet().removeIf(key -> key.startsWith("FLINK_"));
-            builder.environment().remove("HADOOP_CONF_DIR");
-            builder.environment().remove("JAVA_TOOL_OPTIONS");
-            builder.environment().putAll(environment);
             try {
                 Files.write(
                         logDirectory.resolve(name + ".command"),
                         (String.join("\n", command) + "\n").getBytes(StandardCharsets.UTF_8));
-                return new FlinkProcess(role, name, builder.start(), log, out);
+                Process process = starter.start(name, command, environment, directory, out);
+                return new FlinkProcess(role, name, starter, process, log, out);
             } catch (IOException e) {
                 throw new ClusterException("cannot start " + name + ": " + e.getMessage(), e);
             }

@@ -69,7 +69,7 @@ public final class HdfsProcess implements AutoCloseable {
             FlinkDistribution distribution, Path directory, int dataNodes, Duration limit) {
         HdfsProcess hdfs =
                 new HdfsProcess(
-                        new ProcessGroup("hdfs", directory),
+                        new ProcessGroup("hdfs", directory, distribution.starter()),
                         distribution.serviceClassPath("hdfs"),
                         dataNodes);
         try {

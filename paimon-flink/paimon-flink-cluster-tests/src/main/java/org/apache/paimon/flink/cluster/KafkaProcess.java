@@ -74,7 +74,7 @@ public final class KafkaProcess implements AutoCloseable {
         Ports ports = new Ports(line -> {});
         KafkaProcess kafka =
                 new KafkaProcess(
-                        new ProcessGroup("kafka", directory),
+                        new ProcessGroup("kafka", directory, distribution.starter()),
                         distribution.serviceClassPath("kafka"),
                         ports.pick());
         try {

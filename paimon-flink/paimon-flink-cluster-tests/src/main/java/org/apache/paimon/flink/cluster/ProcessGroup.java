@@ -41,6 +41,7 @@ public final class ProcessGroup implements AutoCloseable {
     private static final Duration TERMINATE_LIMIT = Duration.ofSeconds(5);
 
     private final Path directory;
+    private final ProcessStarter starter;
     private final Map<String, FlinkProcess> processes =
             Collections.synchronizedMap(new LinkedHashMap<>());
     private final Map<String, Object> environment = new LinkedHashMap<>();
@@ -49,7 +50,8 @@ public final class ProcessGroup implements AutoCloseable {
     /**
      * @param name names the group in this JVM's shutdown hook
      */
-    public ProcessGroup(String name, Path directory) {
+    public ProcessGroup(String name, Path directory, ProcessStarter starter) {
+        this.starter = starter;
         this.directory = directory.toAbsolutePath();
         this.hook = new Thread(this::killAll, "stop-" + name);
         try {
@@ -90,7 +92,7 @@ public final class ProcessGroup implements AutoCloseable {
     /** Starts a process in the group's directory. */
     public FlinkProcess start(FlinkProcess.Launch launch) {
         environment.forEach(launch::environment);
-        FlinkProcess process = launch.start(directory, logs(), log4jProperties());
+        FlinkProcess process = launch.start(starter, directory, logs(), log4jProperties());
         processes.put(process.name(), process);
         return process;
     }

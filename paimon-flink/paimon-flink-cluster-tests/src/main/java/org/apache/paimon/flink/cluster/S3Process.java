@@ -53,7 +53,7 @@ public final class S3Process implements AutoCloseable {
     public static S3Process start(FlinkDistribution distribution, Path directory, Duration limit) {
         S3Process s3 =
                 new S3Process(
-                        new ProcessGroup("s3proxy", directory),
+                        new ProcessGroup("s3proxy", directory, distribution.starter()),
                         distribution.serviceClassPath("s3proxy"),
                         new Ports(line -> {}).pick());
         try {

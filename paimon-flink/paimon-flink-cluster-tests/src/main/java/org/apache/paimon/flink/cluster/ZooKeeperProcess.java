@@ -55,7 +55,9 @@ public final class ZooKeeperProcess implements AutoCloseable {
         Ports ports = new Ports(line -> {});
         ZooKeeperProcess zooKeeper =
                 new ZooKeeperProcess(
-                        new ProcessGroup("zookeeper", directory), distribution, ports.pick());
+                        new ProcessGroup("zookeeper", directory, distribution.starter()),
+                        distribution,
+                        ports.pick());
         try {
             zooKeeper.writeConfig(ports);
             zooKeeper.server.start(limit);

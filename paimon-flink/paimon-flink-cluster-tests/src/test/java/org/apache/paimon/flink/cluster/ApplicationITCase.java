@@ -78,7 +78,8 @@ class ApplicationITCase {
         Path script = directory.resolve(name + ".sql");
         FlinkClusterOptions options =
                 FlinkCluster.builder(distribution, directory.resolve(name))
-                        .application(SqlApplication.class.getName(), script.toString())
+                        .application(
+                                SqlApplication.class.getName(), "--job-id", JOB, script.toString())
                         .config("execution.checkpointing.interval", "1 s")
                         .config("parallelism.default", 2)
                         // The JobManager stays until it was asked for the savepoint of the stop.
