@@ -76,7 +76,7 @@ public final class S3Process implements AutoCloseable {
                         "\n",
                         "s3proxy.endpoint=http://" + Ports.HOST + ":" + port,
                         "s3proxy.authorization=none",
-                        "jclouds.provider=filesystem",
+                        "jclouds.provider=filesystem-nio2",
                         "jclouds.filesystem.basedir=" + files().getParent(),
                         "");
         try {
