@@ -14,6 +14,9 @@ package org.apache.paimon.flink.cluster;
 
 import java.io.IOException;
 import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,6 +31,7 @@ import java.util.Map;
 public final class S3Process implements AutoCloseable {
 
     private static final String MAIN = "org.gaul.s3proxy.Main";
+    private static final Duration REQUEST_LIMIT = Duration.ofSeconds(10);
     private static final String BUCKET = "bucket";
 
     private final ProcessGroup group;
@@ -45,6 +49,7 @@ public final class S3Process implements AutoCloseable {
                                 FlinkProcess.launch(
                                                 FlinkProcess.Role.SERVICE, name, classPath, MAIN)
                                         .jvm("-Xmx384m")
+                                        .jvm("-Dlogback.configurationFile=" + logging())
                                         .arguments("--properties", config().toString()),
                         () -> Ports.answers(port));
     }
@@ -70,6 +75,10 @@ public final class S3Process implements AutoCloseable {
         return group.conf().resolve("s3proxy.conf");
     }
 
+    private Path logging() {
+        return group.conf().resolve("logback.xml");
+    }
+
     private void writeConfig() {
         String text =
                 String.join(
@@ -77,11 +86,21 @@ public final class S3Process implements AutoCloseable {
                         "s3proxy.endpoint=http://" + Ports.HOST + ":" + port,
                         "s3proxy.authorization=none",
                         "jclouds.provider=filesystem-nio2",
+                        "jclouds.identity=any",
+                        "jclouds.credential=any",
                         "jclouds.filesystem.basedir=" + files().getParent(),
                         "");
         try {
             Files.createDirectories(files());
             Files.write(config(), text.getBytes(StandardCharsets.UTF_8));
+            Files.write(
+                    logging(),
+                    ("<configuration><appender name='out'"
+                                    + " class='ch.qos.logback.core.ConsoleAppender'><encoder>"
+                                    + "<pattern>%d{HH:mm:ss.SSS} %-5level %logger{20} %msg%n"
+                                    + "</pattern></encoder></appender><root level='INFO'>"
+                                    + "<appender-ref ref='out'/></root></configuration>\n")
+                            .getBytes(StandardCharsets.UTF_8));
         } catch (IOException e) {
             throw new ClusterException("cannot write " + config(), e);
         }
@@ -97,6 +116,38 @@ public final class S3Process implements AutoCloseable {
         return group.directory().resolve("data").resolve(BUCKET);
     }
 
+    /**
+     * Creates a directory with one object: s3proxy lists no empty directory, other than S3, so that
+     * one would not be found again.
+     */
+    public void createDirectory(String path) {
+        put(path + "/.keep", "\n");
+    }
+
+    /** Writes an object; a file of its own would lack the attributes that the store expects. */
+    public void put(String path, String text) {
+        URI uri = URI.create("http://" + Ports.HOST + ":" + port + "/" + BUCKET + "/" + path);
+        HttpRequest request =
+                HttpRequest.newBuilder(uri)
+                        .timeout(REQUEST_LIMIT)
+                        .PUT(HttpRequest.BodyPublishers.ofString(text))
+                        .build();
+        try {
+            int status =
+                    HttpClient.newHttpClient()
+                            .send(request, HttpResponse.BodyHandlers.discarding())
+                            .statusCode();
+            if (status != 200) {
+                throw new ClusterException("PUT " + uri + " was answered with " + status);
+            }
+        } catch (IOException e) {
+            throw new ClusterException("PUT " + uri + " got no answer", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ClusterException("PUT " + uri + " was interrupted", e);
+        }
+    }
+
     /** What Flink's S3 file system needs to know. */
     public Map<String, String> flinkOptions() {
         Map<String, String> options = new LinkedHashMap<>();
@@ -104,6 +155,8 @@ public final class S3Process implements AutoCloseable {
         options.put("s3.path.style.access", "true");
         options.put("s3.access-key", "any");
         options.put("s3.secret-key", "any");
+        // s3proxy refuses to delete the marker of a directory that is not empty.
+        options.put("s3.directory.marker.retention", "keep");
         return options;
     }
 

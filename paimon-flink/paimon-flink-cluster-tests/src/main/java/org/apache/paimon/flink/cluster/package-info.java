@@ -16,7 +16,13 @@
  * <p>{@link org.apache.paimon.flink.cluster.FlinkDistribution} knows the class path, {@link
  * org.apache.paimon.flink.cluster.FlinkCluster} owns the processes, {@link
  * org.apache.paimon.flink.cluster.RestClient}, {@link org.apache.paimon.flink.cluster.SqlClient}
- * and {@link org.apache.paimon.flink.cluster.TableDirectory} look at it from outside. Every call
+ * and {@link org.apache.paimon.flink.cluster.TableDirectory} look at it from outside. Beside it run
+ * {@link org.apache.paimon.flink.cluster.KafkaProcess}, {@link
+ * org.apache.paimon.flink.cluster.ZooKeeperProcess}, {@link
+ * org.apache.paimon.flink.cluster.HdfsProcess} and {@link
+ * org.apache.paimon.flink.cluster.S3Process}; {@link org.apache.paimon.flink.cluster.KafkaPipeline}
+ * describes the jobs. {@link org.apache.paimon.flink.cluster.ProcessGroup} ends processes, and {@link
+ * org.apache.paimon.flink.cluster.ProcessStarter} says where they run. Every call
  * that leaves this JVM has a deadline, and no process outlives the JVM that started it.
  */
 package org.apache.paimon.flink.cluster;

@@ -17,8 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -61,10 +60,10 @@ class ObjectStoreITCase {
             cluster = started;
             cli = new Cli(cluster);
             pipeline =
-                    new KafkaPipeline(
-                            cluster, kafka, java.net.URI.create(s3.uri() + "/warehouse"), LIMIT);
+                    new KafkaPipeline(cluster, kafka, URI.create(s3.uri() + "/warehouse"), LIMIT);
             Path files = s3.files().resolve("warehouse").resolve("default.db").resolve("t");
             table = new TableDirectory(files);
+            s3.createDirectory("warehouse/default.db");
             kafka.createTopic("numbers", PARTITIONS);
             KafkaFeeder feeder = KafkaFeeder.start(kafka, "numbers", PARTITIONS, 0);
 
@@ -90,9 +89,7 @@ class ObjectStoreITCase {
 
             pipeline.rollback("t", tagOf(first));
             // As an object store that shows an old version for a while, or a writer that died.
-            Files.write(
-                    files.resolve("snapshot").resolve("LATEST"),
-                    "1".getBytes(StandardCharsets.UTF_8));
+            s3.put("warehouse/default.db/t/snapshot/LATEST", "1");
             long sent = feeder.stop();
             job = pipeline.job("numbers", "t").restore(first.location(), NO_CLAIM).submit();
             Await.until(PARTITIONS * sent + " records", LIMIT)
