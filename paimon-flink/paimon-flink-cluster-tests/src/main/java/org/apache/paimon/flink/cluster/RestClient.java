@@ -276,37 +276,6 @@ public final class RestClient {
         DRAIN
     }
 
-    /** What {@code GET /overview} says about resources. */
-    public static final class Overview {
-        private final int taskManagers;
-        private final int slots;
-        private final int freeSlots;
-
-        Overview(int taskManagers, int slots, int freeSlots) {
-            this.taskManagers = taskManagers;
-            this.slots = slots;
-            this.freeSlots = freeSlots;
-        }
-
-        public int taskManagers() {
-            return taskManagers;
-        }
-
-        public int slots() {
-            return slots;
-        }
-
-        public int freeSlots() {
-            return freeSlots;
-        }
-
-        @Override
-        public String toString() {
-            return String.format(
-                    "%d TaskManagers, %d slots, %d of them free", taskManagers, slots, freeSlots);
-        }
-    }
-
     /** The current attempt of one subtask. */
     public static final class Subtask {
         private final String vertex;
@@ -402,52 +371,6 @@ public final class RestClient {
         @Override
         public String toString() {
             return (isSavepoint ? "savepoint " : "checkpoint ") + id + " " + status;
-        }
-    }
-
-    /** What is known about the checkpoints of a job. */
-    public static final class Checkpoints {
-        private final long completed;
-        private final Optional<Long> restored;
-        private final List<Checkpoint> history;
-
-        Checkpoints(long completed, Optional<Long> restored, List<Checkpoint> history) {
-            this.completed = completed;
-            this.restored = restored;
-            this.history = history;
-        }
-
-        /** How many completed in this run of the job, savepoints included. */
-        public long completed() {
-            return completed;
-        }
-
-        /** The id the job was last restored from. */
-        public Optional<Long> restored() {
-            return restored;
-        }
-
-        /** The latest ones, newest first. */
-        public List<Checkpoint> history() {
-            return history;
-        }
-
-        /** Highest completed id, savepoints left out; 0 before the first. */
-        public long latestCheckpoint() {
-            return history.stream()
-                    .filter(c -> c.isCompleted() && !c.isSavepoint())
-                    .mapToLong(Checkpoint::id)
-                    .max()
-                    .orElse(0);
-        }
-
-        Optional<Checkpoint> at(String location) {
-            return history.stream().filter(c -> c.path().equals(location)).findFirst();
-        }
-
-        @Override
-        public String toString() {
-            return completed + " completed, restored " + restored + ", history " + history;
         }
     }
 

@@ -21,8 +21,8 @@
  * org.apache.paimon.flink.cluster.ZooKeeperProcess}, {@link
  * org.apache.paimon.flink.cluster.HdfsProcess} and {@link
  * org.apache.paimon.flink.cluster.S3Process}; {@link org.apache.paimon.flink.cluster.KafkaPipeline}
- * describes the jobs. {@link org.apache.paimon.flink.cluster.ProcessGroup} ends processes, and {@link
- * org.apache.paimon.flink.cluster.ProcessStarter} says where they run. Every call
- * that leaves this JVM has a deadline, and no process outlives the JVM that started it.
+ * describes the jobs. {@link org.apache.paimon.flink.cluster.ProcessGroup} ends processes, and
+ * {@link org.apache.paimon.flink.cluster.ProcessStarter} says where they run. Every call that
+ * leaves this JVM has a deadline, and no process outlives the JVM that started it.
  */
 package org.apache.paimon.flink.cluster;
