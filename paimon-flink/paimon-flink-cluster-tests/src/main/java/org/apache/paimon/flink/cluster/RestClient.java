@@ -360,6 +360,10 @@ public final class RestClient {
             return "COMPLETED".equals(status);
         }
 
+        public boolean isPending() {
+            return "IN_PROGRESS".equals(status);
+        }
+
         public boolean isSavepoint() {
             return isSavepoint;
         }

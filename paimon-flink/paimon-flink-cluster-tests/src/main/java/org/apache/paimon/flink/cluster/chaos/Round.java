@@ -1,0 +1,346 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.cluster.chaos;
+
+import org.apache.paimon.flink.cluster.Await;
+import org.apache.paimon.flink.cluster.ClusterException;
+import org.apache.paimon.flink.cluster.FlinkCluster;
+import org.apache.paimon.flink.cluster.FlinkProcess;
+import org.apache.paimon.flink.cluster.RestClient;
+import org.apache.paimon.flink.cluster.TableDirectory;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * One round: a topic, a table and a job of its own, a calm savepoint, what the scenario breaks, a
+ * calm savepoint after the recovery, and the oracle. Every other round then rolls the table back to
+ * a random tag and restores the job from its savepoint before the records are counted.
+ */
+final class Round {
+
+    static final Duration LIMIT = Duration.ofSeconds(60);
+
+    private final Bed bed;
+    private final Scenario scenario;
+    private final Random random;
+    private final String name;
+    private final Oracle oracle;
+    private final Timeline timeline = new Timeline(() -> System.nanoTime() / 1_000_000);
+    private final StockTable stock;
+    private final TableDirectory table;
+    private final Set<Long> calm = new HashSet<>();
+    private final List<String> knownLimits = new ArrayList<>();
+    private final List<Violation> violations = new ArrayList<>();
+    private volatile String job;
+    private Feeder feeder;
+    private boolean hit;
+    private String window = "the scenario was not reached";
+
+    Round(Bed bed, Scenario scenario, int number, long seed, Oracle oracle) {
+        this.bed = bed;
+        this.scenario = scenario;
+        this.random = new Random(seed);
+        this.name = "round_" + number;
+        this.oracle = oracle;
+        this.stock = new StockTable(tableLocation());
+        this.table = new TableDirectory(tableLocation());
+    }
+
+    private URI tableLocation() {
+        return URI.create(bed.warehouse() + "/default.db/" + name);
+    }
+
+    RoundResult play(int number, long seed) {
+        try (Watcher watcher = new Watcher(timeline, table, cluster().rest(), () -> job)) {
+            playWatched();
+        } catch (RuntimeException e) {
+            violations.add(new Violation(Violation.Kind.NO_RECOVERY, String.valueOf(e)));
+        } finally {
+            end();
+        }
+        violations.addAll(oracle.violations());
+        knownLimits.addAll(oracle.knownLimits());
+        return new RoundResult(number, seed, scenario, hit, window, timeline)
+                .violations(violations)
+                .knownLimits(knownLimits)
+                .checked(oracle.tagsChecked(), oracle.uncommitted());
+    }
+
+    private void playWatched() {
+        feeder = new Feeder(bed.kafka(), name);
+        submit(Optional.empty());
+        awaitCommits("the first commit", 0);
+        calmSavepoint();
+        scenario.play(this);
+        settle();
+        calmSavepoint();
+        List<SavepointFacts> complete = SavepointReader.completeIn(savepoints());
+        oracle.checkSavepoints(complete, calm, stock);
+        boolean rollback = random.nextBoolean();
+        if (rollback) {
+            rollbackAndRestore(complete);
+        }
+        Map<Integer, Long> sent = feeder.stop();
+        long total = sent.values().stream().mapToLong(Long::longValue).sum();
+        // Too many records end the wait as well: the oracle names them.
+        Await.until(total + " records in the table", LIMIT)
+                .holds(() -> table.latest().get().records(), records -> records >= total);
+        cancel();
+        oracle.checkHead(rollback ? "after rollback and restore" : "at the end", sent, stock);
+    }
+
+    private void end() {
+        try {
+            if (feeder != null) {
+                feeder.close();
+            }
+            if (job != null && !isGone()) {
+                cancel();
+            }
+        } catch (RuntimeException e) {
+            timeline.add(Timeline.Kind.JOB, "not cancelled: " + e.getMessage());
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------
+    //  Steps
+    // ------------------------------------------------------------------------------------------
+
+    private void submit(Optional<String> savepoint) {
+        job =
+                bed.gateway()
+                        .run(
+                                "CREATE CATALOG chaos WITH ('type' = 'paimon', 'warehouse' = '"
+                                        + bed.warehouse()
+                                        + "')",
+                                "USE CATALOG chaos",
+                                "CREATE TABLE IF NOT EXISTS "
+                                        + name
+                                        + " (part INT, id BIGINT) PARTITIONED BY (part) WITH ("
+                                        + "'bucket' = '-1', 'write-only' = 'true',"
+                                        + "'sink.coordinator-commit.enabled' = 'true',"
+                                        + "'sink.savepoint.auto-tag' = 'true')",
+                                "CREATE TEMPORARY TABLE source (part INT, id BIGINT) WITH ("
+                                        + "'connector' = 'kafka', 'format' = 'json',"
+                                        + "'scan.startup.mode' = 'earliest-offset', 'topic' = '"
+                                        + name
+                                        + "', 'properties.bootstrap.servers' = '"
+                                        + bed.kafka().bootstrapServers()
+                                        + "')",
+                                "SET 'pipeline.name' = '" + name + "'",
+                                "SET 'parallelism.default' = '4'",
+                                "SET 'execution.checkpointing.interval' = '2 s'",
+                                savepoint
+                                                .map(
+                                                        p ->
+                                                                "SET 'execution.state-recovery.path' = '"
+                                                                        + p)
+                                                .orElse(
+                                                        "SET 'execution.checkpointing.mode' = 'EXACTLY_ONCE")
+                                        + "'",
+                                "INSERT INTO " + name + " SELECT part, id FROM source");
+        timeline.add(Timeline.Kind.JOB, "submitted" + savepoint.map(s -> " from " + s).orElse(""));
+        cluster().rest().awaitJobState(job, "RUNNING", LIMIT);
+    }
+
+    private void awaitCommits(String what, long above) {
+        Await.until(what, LIMIT)
+                .lookAt(cluster().logs())
+                .holds(table::latest, s -> s.isPresent() && s.get().id() > above);
+    }
+
+    /** A savepoint while nothing is broken; it has to be tagged. */
+    private void calmSavepoint() {
+        RestClient.Savepoint savepoint = cluster().rest().savepoint(job, savepoints(), LIMIT);
+        calm.add(savepoint.checkpointId());
+        Await.until("a commit after savepoint " + savepoint.checkpointId(), LIMIT)
+                .holds(
+                        table::latest,
+                        s ->
+                                s.isPresent()
+                                        && s.get().commitIdentifier() > savepoint.checkpointId());
+    }
+
+    /** Waits until the job commits again, and restores it if the scenario stopped it. */
+    private void settle() {
+        if (isStopped()) {
+            SavepointFacts latest = latestComplete();
+            timeline.add(Timeline.Kind.JOB, "stopped with " + latest);
+            submit(Optional.of(latest.location()));
+        } else if (scenario == Scenario.JM_STOP && stopIsCommitted()) {
+            knownLimits.add("A8: the stop is committed, and the job was restarted from before it");
+            cancel();
+            SavepointFacts stop = latestComplete();
+            stock.rollbackTo(tagOf(stop).get());
+            submit(Optional.of(stop.location()));
+        }
+        long before = table.latest().get().id();
+        Await.until("all subtasks of " + job + " to run", LIMIT)
+                .lookAt(cluster().logs())
+                .holds(
+                        () -> cluster().rest().subtasks(job),
+                        all -> !all.isEmpty() && all.stream().allMatch(s -> s.isRunning()));
+        awaitCommits("a commit after the recovery", before);
+        timeline.add(Timeline.Kind.JOB, "commits again");
+    }
+
+    /** Whether the job ended with a savepoint; waits until it either did or runs. */
+    private boolean isStopped() {
+        return "FINISHED"
+                .equals(
+                        Await.until("the job to end or to run again", LIMIT)
+                                .lookAt(cluster().logs())
+                                .holds(
+                                        this::stateOrGone,
+                                        s -> s.equals("FINISHED") || s.equals("RUNNING")));
+    }
+
+    private String stateOrGone() {
+        Map<String, String> jobs = cluster().rest().jobs();
+        if (jobs.containsKey(job)) {
+            return jobs.get(job);
+        }
+        // A new leader does not know a job that ended before.
+        return "FINISHED";
+    }
+
+    boolean isGone() {
+        String state = stateOrGone();
+        return state.equals("FINISHED") || state.equals("CANCELED") || state.equals("FAILED");
+    }
+
+    private boolean stopIsCommitted() {
+        SavepointFacts latest = latestComplete();
+        return !calm.contains(latest.id()) && !stock.snapshotsOf(latest.id()).isEmpty();
+    }
+
+    private SavepointFacts latestComplete() {
+        return SavepointReader.completeIn(savepoints()).stream()
+                .max((a, b) -> Long.compare(a.id(), b.id()))
+                .get();
+    }
+
+    private Optional<String> tagOf(SavepointFacts savepoint) {
+        return stock.tags().stream()
+                .filter(tag -> Oracle.isNameOf(tag, savepoint.id()))
+                .findFirst();
+    }
+
+    private void rollbackAndRestore(List<SavepointFacts> complete) {
+        List<SavepointFacts> tagged =
+                complete.stream().filter(s -> tagOf(s).isPresent()).collect(Collectors.toList());
+        SavepointFacts chosen = tagged.get(random.nextInt(tagged.size()));
+        cancel();
+        String tag = tagOf(chosen).get();
+        stock.rollbackTo(tag);
+        timeline.add(Timeline.Kind.BREAK, "table rolled back to " + tag);
+        submit(Optional.of(chosen.location()));
+    }
+
+    private void cancel() {
+        cluster().rest().cancel(job);
+        Await.until("the job to be cancelled", LIMIT).holds(this::isGone, Boolean::booleanValue);
+        timeline.add(Timeline.Kind.JOB, "cancelled");
+    }
+
+    // ------------------------------------------------------------------------------------------
+    //  For the scenarios
+    // ------------------------------------------------------------------------------------------
+
+    Bed bed() {
+        return bed;
+    }
+
+    FlinkCluster cluster() {
+        return bed.cluster();
+    }
+
+    String job() {
+        return job;
+    }
+
+    Random random() {
+        return random;
+    }
+
+    TableDirectory table() {
+        return table;
+    }
+
+    URI tableDirectory() {
+        return tableLocation();
+    }
+
+    URI savepoints() {
+        return URI.create(cluster().storage("savepoints") + "/" + name);
+    }
+
+    /** One of the TaskManagers that run the job. */
+    FlinkProcess anyTaskManager() {
+        List<String> names =
+                cluster().rest().subtasks(job).stream()
+                        .map(RestClient.Subtask::taskManager)
+                        .distinct()
+                        .sorted()
+                        .collect(Collectors.toList());
+        return cluster().process(names.get(random.nextInt(names.size())));
+    }
+
+    /** Says whether what was broken hit its window, and what was seen of it. */
+    void window(boolean wasHit, String seen) {
+        hit = wasHit;
+        window = seen;
+        timeline.add(Timeline.Kind.BREAK, (wasHit ? "hit: " : "missed: ") + seen);
+    }
+
+    void broke(String what) {
+        timeline.add(Timeline.Kind.BREAK, what);
+    }
+
+    /** Waits until a savepoint is in progress, and returns its id. */
+    long awaitPendingSavepoint() {
+        return Await.until("a pending savepoint", LIMIT)
+                .unless(
+                        () -> {
+                            if (isGone()) {
+                                throw new ClusterException("the job is gone");
+                            }
+                        })
+                .holds(this::pendingSavepoint, Optional::isPresent)
+                .get();
+    }
+
+    Optional<Long> pendingSavepoint() {
+        return cluster().rest().checkpoints(job).history().stream()
+                .filter(c -> c.isSavepoint() && c.isPending())
+                .map(RestClient.Checkpoint::id)
+                .findFirst();
+    }
+
+    boolean isComplete(long savepoint) {
+        return SavepointReader.completeIn(savepoints()).stream().anyMatch(s -> s.id() == savepoint);
+    }
+
+    boolean hasTag(long savepoint) {
+        return stock.tags().stream().anyMatch(tag -> Oracle.isNameOf(tag, savepoint));
+    }
+}
