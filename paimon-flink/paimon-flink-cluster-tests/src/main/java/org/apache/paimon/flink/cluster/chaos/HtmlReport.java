@@ -53,7 +53,10 @@ final class HtmlReport {
                         Long.toString(Report.count(results, scenario, true)));
             }
         }
-        html.append("</table><table><tr><th>round</th><th>verdict</th><th>timeline</th></tr>");
+        html.append("</table><p class=\"small\">Point at a dot to read what it is. Grey: started;")
+                .append(" red: failed; dashed: something was broken or came back. A round that")
+                .append(" missed its window does not count.</p>");
+        html.append("<table><tr><th>round</th><th>verdict</th><th>timeline</th></tr>");
         results.forEach(result -> round(html, result));
         return html.append("</table></body></html>\n").toString();
     }
@@ -120,6 +123,16 @@ final class HtmlReport {
                             "<line x1=\"%d\" x2=\"%d\" y1=\"0\" y2=\"%d\" stroke=\"#f0f0f0\"/>"
                                     + "<text x=\"%d\" y=\"%d\">%d s</text>",
                             x, x, height - 14, x, height - 2, second));
+        }
+        for (Timeline.Event event : result.events()) {
+            if (event.kind() == Timeline.Kind.BREAK) {
+                long x = LABEL + event.millis() * WIDTH / whole;
+                html.append(
+                        String.format(
+                                "<line x1=\"%d\" x2=\"%d\" y1=\"0\" y2=\"%d\" stroke=\"#e65100\""
+                                        + " stroke-dasharray=\"2 3\"/>",
+                                x, x, height - 14));
+            }
         }
         for (Timeline.Event event : result.events()) {
             long x = LABEL + event.millis() * WIDTH / whole;
