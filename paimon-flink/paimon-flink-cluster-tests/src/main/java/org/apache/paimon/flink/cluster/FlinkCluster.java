@@ -225,6 +225,25 @@ public final class FlinkCluster implements AutoCloseable {
                                         && overview.slots() == count * options.slotsPerTaskManager);
     }
 
+    /**
+     * Starts a JobManager or TaskManager for each that ended by itself, as a supervisor does: Flink
+     * ends its processes when ZooKeeper does not answer for too long.
+     */
+    public void replaceDead(Duration limit) {
+        for (FlinkProcess process : group.servers()) {
+            if (process.isAlive() || process.role() == FlinkProcess.Role.SERVICE) {
+                continue;
+            }
+            listener.accept(process + " ended by itself and is replaced");
+            group.kill(process);
+            if (process.role() == FlinkProcess.Role.JOB_MANAGER) {
+                startJobManager(limit);
+            } else {
+                startTaskManager();
+            }
+        }
+    }
+
     /** Starts a process in the cluster's directory; it ends with the cluster at the latest. */
     public FlinkProcess start(FlinkProcess.Launch launch) {
         return group.start(launch);

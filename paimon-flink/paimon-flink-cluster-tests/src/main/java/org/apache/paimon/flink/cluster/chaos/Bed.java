@@ -12,6 +12,7 @@
 
 package org.apache.paimon.flink.cluster.chaos;
 
+import org.apache.paimon.flink.cluster.Await;
 import org.apache.paimon.flink.cluster.ClusterException;
 import org.apache.paimon.flink.cluster.FlinkCluster;
 import org.apache.paimon.flink.cluster.FlinkClusterOptions;
@@ -77,9 +78,19 @@ final class Bed implements AutoCloseable {
         gateway = Gateway.start(cluster);
     }
 
-    /** Waits until all TaskManagers are there again and some JobManager leads. */
+    /**
+     * Replaces what ended by itself, and waits until as many TaskManagers as before are there and
+     * some JobManager leads.
+     */
     void awaitHealed() {
-        cluster.awaitTaskManagers(TASK_MANAGERS, HEAL_LIMIT);
+        Await.until(TASK_MANAGERS + " TaskManagers", HEAL_LIMIT)
+                .lookAt(cluster.logs())
+                .holds(
+                        () -> {
+                            cluster.replaceDead(HEAL_LIMIT);
+                            return cluster.rest().taskManagers();
+                        },
+                        names -> names.size() == TASK_MANAGERS);
     }
 
     FlinkCluster cluster() {

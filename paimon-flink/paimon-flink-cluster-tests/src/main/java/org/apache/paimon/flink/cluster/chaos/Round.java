@@ -38,6 +38,8 @@ import java.util.stream.Collectors;
 final class Round {
 
     static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final String FINISHED = "FINISHED";
+    private static final long UNKNOWN_MILLIS = 5_000;
 
     private final Bed bed;
     private final Scenario scenario;
@@ -52,6 +54,11 @@ final class Round {
     private final List<Violation> violations = new ArrayList<>();
     private volatile String job;
     private Feeder feeder;
+    private String lastState = "UNKNOWN";
+
+    /** Since when the leader does not know the job, on the clock of the round; 0 if it does. */
+    private long unknownSince;
+
     private boolean hit;
     private String window = "the scenario was not reached";
 
@@ -91,6 +98,7 @@ final class Round {
         awaitCommits("the first commit", 0);
         calmSavepoint();
         scenario.play(this);
+        bed.awaitHealed();
         settle();
         calmSavepoint();
         List<SavepointFacts> complete = SavepointReader.completeIn(savepoints());
@@ -205,27 +213,40 @@ final class Round {
 
     /** Whether the job ended with a savepoint; waits until it either did or runs. */
     private boolean isStopped() {
-        return "FINISHED"
-                .equals(
-                        Await.until("the job to end or to run again", LIMIT)
-                                .lookAt(cluster().logs())
-                                .holds(
-                                        this::stateOrGone,
-                                        s -> s.equals("FINISHED") || s.equals("RUNNING")));
+        return FINISHED.equals(
+                Await.until("the job to end or to run again", LIMIT)
+                        .lookAt(cluster().logs())
+                        .unless(this::requireNotFailed)
+                        .holds(this::state, s -> s.equals(FINISHED) || s.equals("RUNNING")));
     }
 
-    private String stateOrGone() {
-        Map<String, String> jobs = cluster().rest().jobs();
-        if (jobs.containsKey(job)) {
-            return jobs.get(job);
+    private void requireNotFailed() {
+        if ("FAILED".equals(lastState)) {
+            throw new ClusterException(
+                    "job " + job + " failed: " + cluster().rest().rootCause(job));
         }
-        // A new leader does not know a job that ended before.
-        return "FINISHED";
+    }
+
+    /**
+     * The state of the job. A new leader does not know a job that ended before, and not at once one
+     * that it recovers: of a job that was asked to stop, a lasting silence means that it ended.
+     */
+    private String state() {
+        String now = cluster().rest().jobs().get(job);
+        if (now != null) {
+            unknownSince = 0;
+        } else if (unknownSince == 0) {
+            unknownSince = timeline.millis();
+        }
+        boolean silent = now == null && timeline.millis() - unknownSince > UNKNOWN_MILLIS;
+        boolean askedToStop = scenario == Scenario.JM_STOP || scenario == Scenario.TM_STOP;
+        lastState = now != null ? now : silent && askedToStop ? FINISHED : "UNKNOWN";
+        return lastState;
     }
 
     boolean isGone() {
-        String state = stateOrGone();
-        return state.equals("FINISHED") || state.equals("CANCELED") || state.equals("FAILED");
+        String state = state();
+        return state.equals(FINISHED) || state.equals("CANCELED") || state.equals("FAILED");
     }
 
     private boolean stopIsCommitted() {

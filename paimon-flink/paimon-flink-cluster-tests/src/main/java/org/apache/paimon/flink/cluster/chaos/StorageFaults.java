@@ -41,7 +41,6 @@ final class StorageFaults {
 
     static void zooKeeperGone(Round round) {
         gone(round, round.bed().zooKeeper().server(), "ZooKeeper");
-        round.bed().awaitHealed();
     }
 
     static void dataNodeGone(Round round) {

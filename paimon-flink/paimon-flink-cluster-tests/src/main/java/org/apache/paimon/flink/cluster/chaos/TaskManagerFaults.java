@@ -84,7 +84,6 @@ final class TaskManagerFaults {
         } finally {
             round.cluster().resume(victim);
         }
-        round.bed().awaitHealed();
     }
 
     static void kill(Round round, FlinkProcess victim) {
@@ -94,7 +93,6 @@ final class TaskManagerFaults {
 
     private static void replace(Round round) {
         round.cluster().startTaskManager();
-        round.bed().awaitHealed();
     }
 
     /** Draws the moment of a fault; nothing waits for this time to be enough. */
