@@ -16,10 +16,11 @@ import org.apache.paimon.flink.cluster.Await;
 import org.apache.paimon.flink.cluster.FlinkProcess;
 import org.apache.paimon.flink.cluster.RestClient;
 
-import java.util.Optional;
-
 /** The leading JobManager that is killed or paused. */
 final class JobManagerFaults {
+
+    /** How often a window of milliseconds is tried for in one round. */
+    private static final int ATTEMPTS = 5;
 
     private JobManagerFaults() {}
 
@@ -80,24 +81,42 @@ final class JobManagerFaults {
         replace(round);
     }
 
+    /**
+     * Pauses the leader when a checkpoint has just been written and is not committed yet, until the
+     * standby has taken over and committed.
+     */
     static void zombie(Round round) {
         FlinkProcess leader = round.cluster().leader();
-        Optional<Long> before = round.table().latest().map(s -> s.id());
-        // A random moment of the two seconds between checkpoints.
-        TaskManagerFaults.pauseMillis(round.random().nextInt(2000));
-        round.cluster().pause(leader);
-        round.broke(leader + " paused");
+        boolean underWay = pauseInCommit(round, leader);
+        long before = round.table().latest().get().id();
         try {
             Await.until("another JobManager to lead", Round.LIMIT)
                     .holds(round.cluster()::leader, now -> now != leader);
             Await.until("the job to commit under the new leader", Round.LIMIT)
-                    .holds(
-                            round.table()::latest,
-                            s -> s.isPresent() && s.get().id() > before.orElse(0L) + 1);
-            round.window(true, "the standby led and committed while " + leader.name() + " paused");
+                    .holds(round.table()::latest, s -> s.isPresent() && s.get().id() > before);
+            round.window(
+                    underWay,
+                    "the standby committed while "
+                            + leader.name()
+                            + " was paused"
+                            + (underWay ? " with a commit under way" : " without a commit"));
         } finally {
             round.cluster().resume(leader);
             round.broke(leader + " goes on");
+        }
+    }
+
+    /** Whether a commit was under way; after some tries the leader is paused without one. */
+    private static boolean pauseInCommit(Round round, FlinkProcess leader) {
+        for (int attempt = 1; ; attempt++) {
+            round.awaitUncommittedCheckpoint();
+            round.cluster().pause(leader);
+            boolean underWay = round.hasUncommittedCheckpoint();
+            if (underWay || attempt == ATTEMPTS) {
+                round.broke(leader + " paused at attempt " + attempt);
+                return underWay;
+            }
+            round.cluster().resume(leader);
         }
     }
 

@@ -357,6 +357,22 @@ final class Round {
                 .findFirst();
     }
 
+    /** Whether a checkpoint is written completely whose commit is not in the table. */
+    boolean hasUncommittedCheckpoint() {
+        return CheckpointFiles.highestComplete(cluster().storage("checkpoints"), job)
+                > table.latest().map(s -> s.commitIdentifier()).orElse(0L);
+    }
+
+    /** Looks without a pause: what it waits for is over in some milliseconds. */
+    void awaitUncommittedCheckpoint() {
+        long end = System.nanoTime() + LIMIT.toNanos();
+        while (!hasUncommittedCheckpoint()) {
+            if (System.nanoTime() > end) {
+                throw new ClusterException("waited in vain for a checkpoint that is not committed");
+            }
+        }
+    }
+
     boolean isComplete(long savepoint) {
         return SavepointReader.completeIn(savepoints()).stream().anyMatch(s -> s.id() == savepoint);
     }
