@@ -206,9 +206,14 @@ final class Round {
                 .lookAt(cluster().logs())
                 .holds(
                         () -> cluster().rest().subtasks(job),
-                        all -> !all.isEmpty() && all.stream().allMatch(s -> s.isRunning()));
+                        all -> !all.isEmpty() && all.stream().allMatch(this::runsOnLiveProcess));
         awaitCommits("a commit after the recovery", before);
         timeline.add(Timeline.Kind.JOB, "commits again");
+    }
+
+    /** A subtask of a TaskManager that was killed counts as running until Flink notices. */
+    private boolean runsOnLiveProcess(RestClient.Subtask subtask) {
+        return subtask.isRunning() && cluster().process(subtask.taskManager()).isAlive();
     }
 
     /** Whether the job ended with a savepoint; waits until it either did or runs. */
