@@ -31,6 +31,9 @@ public final class CommitProperties {
     /** Id of the savepoint whose complete cut the snapshot holds; absent on other snapshots. */
     public static final String CHECKPOINT_ID = "flink.checkpoint-id";
 
+    /** Where the savepoint of {@link #CHECKPOINT_ID} lies; absent when that is no path. */
+    public static final String SAVEPOINT_PATH = "flink.savepoint.path";
+
     private CommitProperties() {}
 
     /** Says who commits. */
@@ -52,6 +55,11 @@ public final class CommitProperties {
     @Nullable
     public static String runId(Snapshot snapshot) {
         return property(snapshot, RUN_ID);
+    }
+
+    @Nullable
+    public static String savepointPath(Snapshot snapshot) {
+        return property(snapshot, SAVEPOINT_PATH);
     }
 
     /**
