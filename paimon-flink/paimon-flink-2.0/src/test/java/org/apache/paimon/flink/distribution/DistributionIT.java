@@ -13,6 +13,7 @@
 package org.apache.paimon.flink.distribution;
 
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 import java.io.ByteArrayInputStream;
@@ -93,6 +94,23 @@ class DistributionIT {
             }
             assertThat(providers(built, service)).as(service).isEqualTo(providers);
         }
+    }
+
+    @Test
+    @DisplayName(
+            "issue 13: the file that names the procedures is the base's, byte for byte, then ours")
+    void ourProceduresAreAppendedToThoseOfTheBase() {
+        String factories = SERVICES + "org.apache.paimon.factories.Factory";
+
+        assertThat(text(built, factories)).startsWith(text(base, factories));
+        Set<String> ours = providers(built, factories);
+        ours.removeAll(providers(base, factories));
+        assertThat(ours)
+                .containsExactly(
+                        "org.apache.paimon.flink.procedure.ExpireSavepointTagsProcedure",
+                        "org.apache.paimon.flink.procedure.RollbackToSavepointProcedure",
+                        "org.apache.paimon.flink.procedure.SavepointTagsProcedure");
+        assertThat(ours).allMatch(name -> built.has(name.replace('.', '/') + ".class"));
     }
 
     @Test

@@ -109,14 +109,13 @@ public final class SavepointTagExpiration {
         if (path == null) {
             return "it names no path";
         }
-        switch (SavepointPath.presence(path)) {
-            case TRUE:
-                return "its savepoint is there";
-            case UNKNOWN:
-                return "its path cannot be looked at";
-            default:
-                return whyKeptWithoutMetadata(tag, path);
+        MetadataPresence metadata = SavepointPath.presence(path);
+        if (metadata == MetadataPresence.TRUE) {
+            return "its savepoint is there";
         }
+        return metadata == MetadataPresence.UNKNOWN
+                ? "its path cannot be looked at"
+                : whyKeptWithoutMetadata(tag, path);
     }
 
     @Nullable

@@ -135,7 +135,7 @@ final class SinkStateReader {
                                         Collections.singletonList(handle),
                                         registry)
                                 .build()) {
-            for (String commitUser : backend.getListState(COMMIT_USER_STATE).get()) {
+            for (String commitUser : backend.getUnionListState(COMMIT_USER_STATE).get()) {
                 return Optional.of(
                         new SavepointSink(
                                 nameOf(operator),
