@@ -85,6 +85,11 @@ final class Linker {
                                 : "the owner was an interface, and is a class");
             }
             return resolve(lookup, owner, reference);
+        } catch (IllegalAccessException e) {
+            // Such a method was found, and every class may call it; only a lookup may not.
+            return String.valueOf(e.getMessage()).contains("caller-sensitive")
+                    ? Optional.empty()
+                    : Optional.of(e.toString());
         } catch (ReflectiveOperationException | LinkageError | TypeNotPresentException e) {
             return Optional.of(e.toString());
         }

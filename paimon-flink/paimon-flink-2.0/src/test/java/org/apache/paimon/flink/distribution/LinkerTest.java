@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.Type;
 
 import java.util.HashMap;
 import java.util.List;
@@ -49,6 +50,26 @@ class LinkerTest {
         defineCaller("java/lang/Object", Opcodes.INVOKEVIRTUAL, "renamed", "()V");
 
         assertThat(complaints()).singleElement().asString().contains("NoSuchMethod", "renamed");
+    }
+
+    /** {@code Class.getClassLoader()} is not for lookups, but for every class. */
+    @Test
+    void aMethodThatLooksAtItsCallerIsNoComplaint() {
+        defineTarget();
+        ClassWriter writer = writer(CALLER, Opcodes.ACC_PUBLIC, "java/lang/Object");
+        MethodVisitor code = methodWithTarget(writer);
+        code.visitLdcInsn(Type.getObjectType(CALLER));
+        code.visitMethodInsn(
+                Opcodes.INVOKEVIRTUAL,
+                "java/lang/Class",
+                "getClassLoader",
+                "()Ljava/lang/ClassLoader;",
+                false);
+        code.visitInsn(Opcodes.POP);
+        finish(code);
+        define(CALLER, writer);
+
+        assertThat(complaints()).isEmpty();
     }
 
     @Test
