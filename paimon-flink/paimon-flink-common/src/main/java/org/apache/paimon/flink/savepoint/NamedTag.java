@@ -16,15 +16,21 @@ import org.apache.paimon.Snapshot;
 import org.apache.paimon.tag.SavepointTagger;
 import org.apache.paimon.tag.Tag;
 
+import javax.annotation.Nullable;
+
+import java.time.LocalDateTime;
+
 /** A tag and its name. Immutable. */
 final class NamedTag {
 
     private final String name;
     private final Tag tag;
+    @Nullable private final LocalDateTime created;
 
-    NamedTag(String name, Tag tag) {
+    NamedTag(String name, Tag tag, @Nullable LocalDateTime created) {
         this.name = name;
         this.tag = tag;
+        this.created = created;
     }
 
     String name() {
@@ -33,6 +39,12 @@ final class NamedTag {
 
     Tag tag() {
         return tag;
+    }
+
+    /** In the local time zone; null when that cannot be told. */
+    @Nullable
+    LocalDateTime created() {
+        return created;
     }
 
     /** The snapshot that it is on. */

@@ -120,7 +120,7 @@ public final class SavepointTagExpiration {
 
     @Nullable
     private String whyKeptWithoutMetadata(NamedTag tag, String path) {
-        LocalDateTime created = tag.tag().getTagCreateTime();
+        LocalDateTime created = tag.created();
         if (olderThan != null && (created == null || !created.isBefore(olderThan))) {
             return "it is not older than " + olderThan;
         }

@@ -70,7 +70,7 @@ public final class SavepointTagList {
                 CommitProperties.jobId(tag),
                 path,
                 SavepointPath.presence(path).toString(),
-                tag.getTagCreateTime(),
+                named.created(),
                 tag.getTagTimeRetained() == null ? null : tag.getTagTimeRetained().toString());
     }
 }

@@ -20,8 +20,13 @@ import org.apache.paimon.tag.Tag;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import javax.annotation.Nullable;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -68,10 +73,30 @@ final class TableHistory {
             FileStoreTable table, String name, List<NamedTag> tags, List<String> unreadable) {
         try {
             Optional<Tag> tag = table.tagManager().get(name);
-            tag.ifPresent(found -> tags.add(new NamedTag(name, found)));
+            if (tag.isPresent()) {
+                tags.add(new NamedTag(name, tag.get(), created(table, name, tag.get())));
+            }
         } catch (RuntimeException e) {
             LOG.warn("The tag {} of table {} cannot be read.", name, table.fullName(), e);
             unreadable.add(name);
+        }
+    }
+
+    /** The base writes the time only into tags that are retained for a limited time. */
+    @Nullable
+    private static LocalDateTime created(FileStoreTable table, String name, Tag tag) {
+        if (tag.getTagCreateTime() != null) {
+            return tag.getTagCreateTime();
+        }
+        try {
+            long millis =
+                    table.fileIO()
+                            .getFileStatus(table.tagManager().tagPath(name))
+                            .getModificationTime();
+            return LocalDateTime.ofInstant(Instant.ofEpochMilli(millis), ZoneId.systemDefault());
+        } catch (IOException e) {
+            LOG.debug("Nobody knows when tag {} was created.", name, e);
+            return null;
         }
     }
 
