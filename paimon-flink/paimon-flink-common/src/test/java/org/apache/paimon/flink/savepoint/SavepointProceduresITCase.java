@@ -19,6 +19,7 @@ import org.apache.flink.util.CloseableIterator;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -42,9 +43,11 @@ class SavepointProceduresITCase {
 
     /** In which catalog the table is. */
     enum Catalog {
-        PAIMON("'type' = 'paimon'"),
-        GENERIC("'type' = 'paimon-generic'"),
-        PRIVILEGED("'type' = 'paimon', 'user' = 'root', 'password' = 'secret'");
+        CACHED("'type' = 'paimon'"),
+        NOT_CACHED("'type' = 'paimon', 'cache-enabled' = 'false'"),
+        /** Privileges are set up by the test. */
+        ROOT("'type' = 'paimon', 'user' = 'root', 'password' = 'secret'"),
+        READER("'type' = 'paimon', 'user' = 'reader', 'password' = 'secret'");
 
         private final String options;
 
@@ -94,10 +97,10 @@ class SavepointProceduresITCase {
     @EnumSource
     @DisplayName("issue 13: positional arguments")
     void positionalArguments(Sql mode) throws Exception {
-        TableEnvironment tables = sql(mode, Catalog.PAIMON);
+        TableEnvironment tables = sql(mode, Catalog.CACHED);
 
         assertThat(call(tables, "savepoint_tags('db.t')"))
-                .extracting(row -> row.getField("tag") + " " + row.getField("metadata_exists"))
+                .extracting(row -> row.getField(0) + " " + row.getField(6))
                 .containsExactly("savepoint-1 true", "savepoint-2 false");
         call(tables, "expire_savepoint_tags('db.t')");
         call(tables, "expire_savepoint_tags('db.t', '2001-01-01 00:00:00', false)");
@@ -114,7 +117,7 @@ class SavepointProceduresITCase {
     @EnumSource
     @DisplayName("issue 13: named arguments")
     void namedArguments(Sql mode) throws Exception {
-        TableEnvironment tables = sql(mode, Catalog.PAIMON);
+        TableEnvironment tables = sql(mode, Catalog.CACHED);
 
         assertThat(call(tables, "savepoint_tags(`table` => 'db.t')")).hasSize(2);
         call(tables, "expire_savepoint_tags(dry_run => false, `table` => 'db.t')");
@@ -129,9 +132,12 @@ class SavepointProceduresITCase {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"CACHED", "NOT_CACHED", "ROOT"})
     @DisplayName("issue 13: on any catalog")
     void anyCatalog(Catalog catalog) throws Exception {
+        if (catalog == Catalog.ROOT) {
+            call(sql(Sql.BATCH, Catalog.CACHED), "init_file_based_privilege('secret')");
+        }
         TableEnvironment tables = sql(Sql.BATCH, catalog);
 
         assertThat(call(tables, "savepoint_tags('db.t')")).hasSize(2);
@@ -139,6 +145,30 @@ class SavepointProceduresITCase {
         assertThat(table.fixture.tags()).containsExactly("savepoint-1");
         call(tables, String.format("rollback_to_savepoint('db.t', '%s')", there));
         assertThat(table.fixture.ids()).containsExactly(1);
+    }
+
+    @Test
+    @DisplayName("issue 13, bad input: who may only read the table neither rolls back nor drops")
+    void noPermission() throws Exception {
+        call(sql(Sql.BATCH, Catalog.CACHED), "init_file_based_privilege('secret')");
+        TableEnvironment root = sql(Sql.BATCH, Catalog.ROOT);
+        call(root, "create_privileged_user('reader', 'secret')");
+        call(root, "grant_privilege_to_user('reader', 'SELECT', 'db', 't')");
+        TableEnvironment reader = sql(Sql.BATCH, Catalog.READER);
+
+        for (String call :
+                new String[] {
+                    // The base asks for this privilege of whoever looks at the tags.
+                    "savepoint_tags('db.t')",
+                    String.format("rollback_to_savepoint('db.t', '%s')", there),
+                    "expire_savepoint_tags('db.t', '', false)"
+                }) {
+            assertThatThrownBy(() -> call(reader, call))
+                    .as(call)
+                    .hasStackTraceContaining("User reader doesn't have privilege INSERT");
+        }
+        assertThat(table.fixture.ids()).containsExactly(1, 2);
+        assertThat(table.fixture.tags()).containsExactly("savepoint-1", "savepoint-2");
     }
 
     @ParameterizedTest
@@ -151,7 +181,7 @@ class SavepointProceduresITCase {
     @DisplayName("issue 13, bad input: no table, a system table, a branch")
     void wrongTables(String call) throws Exception {
         table.table().createBranch("b", "savepoint-1");
-        TableEnvironment tables = sql(Sql.BATCH, Catalog.PAIMON);
+        TableEnvironment tables = sql(Sql.BATCH, Catalog.CACHED);
 
         assertThatThrownBy(() -> call(tables, String.format(call, "db.nowhere")))
                 .rootCause()
@@ -182,7 +212,7 @@ class SavepointProceduresITCase {
     @DisplayName("issue 13, bad input: the message names what was found")
     void wrongArguments(String callAndMessage) throws Exception {
         String[] both = callAndMessage.split(" \\| ");
-        TableEnvironment tables = sql(Sql.BATCH, Catalog.PAIMON);
+        TableEnvironment tables = sql(Sql.BATCH, Catalog.CACHED);
 
         assertThatThrownBy(() -> call(tables, both[0])).hasStackTraceContaining(both[1]);
         assertThat(table.fixture.ids()).containsExactly(1, 2);
