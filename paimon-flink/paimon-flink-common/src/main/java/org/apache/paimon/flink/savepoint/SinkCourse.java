@@ -103,8 +103,7 @@ final class SinkCourse {
         Snapshot newest = null;
         Snapshot before = null;
         for (Snapshot snapshot : own) {
-            boolean newCourse =
-                    before != null && before.commitIdentifier() >= snapshot.commitIdentifier();
+            boolean newCourse = before != null && isNotBehind(snapshot, before);
             if (snapshot.commitIdentifier() <= savepointId) {
                 if (newest != null && (newCourse || before != newest)) {
                     throw new IllegalStateException(
@@ -126,6 +125,13 @@ final class SinkCourse {
             before = snapshot;
         }
         return Optional.ofNullable(newest);
+    }
+
+    /** One commit may have two snapshots: of what was written, and of what was compacted. */
+    private static boolean isNotBehind(Snapshot snapshot, Snapshot before) {
+        return snapshot.commitKind() == Snapshot.CommitKind.COMPACT
+                ? before.commitIdentifier() > snapshot.commitIdentifier()
+                : before.commitIdentifier() >= snapshot.commitIdentifier();
     }
 
     /**

@@ -22,6 +22,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -31,8 +32,9 @@ import java.util.Optional;
  *
  * <ol>
  *   <li>the savepoint tag whose snapshot names the path of the savepoint (L1);
- *   <li>the newest snapshot of the sink's commit user up to the savepoint's id, in the course that
- *       the savepoint belongs to ({@link SinkCourse}), be it tagged or not.
+ *   <li>in the course that the savepoint belongs to ({@link SinkCourse}), the savepoint tag with
+ *       its id;
+ *   <li>there, the newest snapshot of the sink's commit user up to the savepoint's id.
  * </ol>
  *
  * <p>With several sinks the earliest of their snapshots is taken: what the other sinks committed
@@ -125,7 +127,22 @@ final class SnapshotFinder {
                 return Optional.of(namedByPath(tag));
             }
         }
-        return course.newestUpToSavepoint().map(this::candidate);
+        return course.newestUpToSavepoint().map(this::taggedOr).map(this::candidate);
+    }
+
+    /** Of the two snapshots that one commit may have, the tag may be on the first. */
+    private Snapshot taggedOr(Snapshot newest) {
+        for (NamedTag tag : history.tags()) {
+            if (tag.isSavepointTag()
+                    && tag.tag().commitIdentifier() == savepoint.checkpointId()
+                    && tag.tag().commitIdentifier() == newest.commitIdentifier()
+                    && tag.tag().commitUser().equals(newest.commitUser())
+                    && Objects.equals(
+                            CommitProperties.runId(tag.tag()), CommitProperties.runId(newest))) {
+                return tag.snapshot();
+            }
+        }
+        return newest;
     }
 
     private FoundSnapshot namedByPath(NamedTag tag) {

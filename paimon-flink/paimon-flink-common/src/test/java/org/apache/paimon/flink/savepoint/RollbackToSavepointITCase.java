@@ -163,6 +163,65 @@ class RollbackToSavepointITCase extends JobITCase {
         goesOn(table, job(table).parallelism(to).from(savepoint));
     }
 
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("issue 13, T5: ids used twice: back to the savepoint of the second course")
+    void idsUsedTwice(CommitPath path) throws Exception {
+        AppendTable table = table(path);
+        RunningJob job = start(table);
+        scenario.emit(5);
+        Savepoint first = job.savepoint();
+        scenario.emit(5);
+        table.awaitCommitted(job.checkpoint().id());
+        scenario.emit(5);
+        Savepoint second = job.savepoint();
+        scenario.emit(5);
+        table.awaitCommitted(job.checkpoint().id());
+        job.cancel();
+        rollBack(table, first);
+        RunningJob restored = start(job(table).from(first));
+        scenario.awaitEmitted();
+        table.awaitCommitted(restored.checkpoint().id());
+        scenario.emit(5);
+        Savepoint again = restored.savepoint();
+        assertThat(again.id()).isEqualTo(second.id());
+        scenario.emit(5);
+        table.awaitCommitted(restored.checkpoint().id());
+        restored.cancel();
+
+        assertThatThrownBy(() -> rollBack(table, second))
+                .hasStackTraceContaining("sys.savepoint_tags");
+        table.assertHolds(scenario.everything());
+        rollBack(table, again);
+
+        table.assertHolds(scenario.before(again.id()));
+        goesOn(table, job(table).from(again));
+    }
+
+    @Test
+    @DisplayName("issue 13: a savepoint that was never committed goes to what was before it")
+    void savepointThatWasNotCommitted() throws Exception {
+        AppendTable table = table(CommitPath.COORDINATOR);
+        RunningJob job = start(table);
+        scenario.emit(10);
+        Savepoint before = job.checkpoint();
+        table.awaitCommitted(before.id());
+        scenario.emit(10);
+        Savepoint savepoint = job.savepoint();
+        job.cancel();
+        table.appendForeignRow(4_000_000_000L);
+
+        assertThatThrownBy(() -> rollBack(table, savepoint))
+                .hasStackTraceContaining("force => true");
+        SqlCalls.batch(table)
+                .call(
+                        "rollback_to_savepoint('%s', '%s', false, true)",
+                        SqlCalls.name(table), savepoint.location());
+
+        table.assertHolds(scenario.before(before.id()));
+        goesOn(table, job(table).from(savepoint));
+    }
+
     @Test
     @DisplayName("issue 13: two sinks in one job, each with a table of its own")
     void twoTables() throws Exception {

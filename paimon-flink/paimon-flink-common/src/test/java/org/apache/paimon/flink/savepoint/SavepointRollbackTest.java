@@ -157,6 +157,27 @@ class SavepointRollbackTest {
     }
 
     @Test
+    @DisplayName("issue 13: a commit with a snapshot of its compaction is one course")
+    void commitWithACompactionIsOneCourse() throws Exception {
+        table.fixture.commit("me", 2, 1);
+        table.fixture.commit("me", 3, 2);
+        table.fixture.compact("me", 4);
+        assertThat(table.fixture.snapshots())
+                .extracting(Snapshot::commitIdentifier)
+                .containsExactly(2L, 3L, 4L, 4L);
+        table.fixture.commit("me", 5, 3);
+        String path = new WrittenSavepoint(4).sink("me", null).write(table.directory("s"));
+        assertThat(details(table.rollback(path).dryRun().run(), "snapshot_id"))
+                .containsExactly("4");
+        table.table().createTag("savepoint-4", 3);
+
+        Row[] rows = table.rollback(path).run();
+
+        assertThat(details(rows, "tag")).containsExactly("savepoint-4");
+        assertThat(table.fixture.ids()).containsExactly(1, 2);
+    }
+
+    @Test
     @DisplayName("issue 13: of two sinks the earliest snapshot, the rest is replayed")
     void earliestOfTwoSinks() throws Exception {
         Snapshot first = table.fixture.commitAs("one", "run", 3, 1);
@@ -262,6 +283,26 @@ class SavepointRollbackTest {
                 .hasMessageContaining("No sink of savepoint 4")
                 .hasMessageContaining("of a table created at");
         assertThat(table.snapshotIds()).containsExactly(1L, 2L);
+    }
+
+    @Test
+    @DisplayName("issue 13: a snapshot with the savepoint's id that holds more than it is refused")
+    void snapshotBehindOneThatHoldsMoreIsRefused() throws Exception {
+        Snapshot before = table.fixture.commitAs("one", "run", 3, 1);
+        table.fixture.commitAs("one", "run", 5, 2);
+        table.fixture.commitAs("two", "run", 4, 3);
+        Snapshot two = table.fixture.snapshots().get(2);
+        String path =
+                new WrittenSavepoint(4)
+                        .sink("one", table.progress(4, "run", 3, before, before))
+                        .sink("two", table.progress(4, "run", 3, before, two))
+                        .write(table.directory("s"));
+
+        assertThatThrownBy(() -> table.rollback(path).run())
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("holds more")
+                .hasMessageContaining("snapshot 2 of commit user one");
+        assertThat(table.snapshotIds()).containsExactly(1L, 2L, 3L);
     }
 
     @Test
