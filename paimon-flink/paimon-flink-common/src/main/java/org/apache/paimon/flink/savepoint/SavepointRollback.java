@@ -131,6 +131,17 @@ public final class SavepointRollback {
         target.passedOver().forEach(other -> add("passed_over", other));
         plan.goingSnapshots().forEach(going -> add("snapshots_going", going));
         plan.goingTags().forEach(going -> add("tag_going", going));
+        for (SavepointSink sink : savepoint.sinks()) {
+            if (sink.progress() == null
+                    && sink.commitUser().equals(target.snapshot().commitUser())) {
+                add(
+                        "notice",
+                        "the savepoint does not say which run committed it (the stock release and"
+                                + " the operator path without auto-tag write none): if the table"
+                                + " was rolled back before, and the job has used its checkpoint ids"
+                                + " a second time, look at the snapshot first");
+            }
+        }
     }
 
     private void checkRunningJobs(TableHistory history, RollbackPlan plan) {

@@ -37,6 +37,8 @@ final class SinkCourse {
 
     private static final long NONE = 0;
 
+    private static final long UNKNOWN = Long.MAX_VALUE;
+
     private final SavepointSink sink;
     private final long savepointId;
 
@@ -79,15 +81,21 @@ final class SinkCourse {
     private Optional<Snapshot> newestOfRun(CommitProgress progress) {
         Snapshot newest = null;
         for (Snapshot snapshot : own) {
-            if (isNewestBefore(snapshot, progress) || isOfRun(snapshot, progress)) {
+            if (isBefore(snapshot, progress) || isOfRun(snapshot, progress)) {
                 newest = snapshot;
             }
         }
         return Optional.ofNullable(newest);
     }
 
-    private static boolean isNewestBefore(Snapshot snapshot, CommitProgress progress) {
-        return OwnSnapshot.of(snapshot).equals(progress.newestOwn());
+    /**
+     * Whether it was there when the savepoint was taken. A committer operator does not note its
+     * newest snapshot, but everything up to the anchor was there.
+     */
+    private boolean isBefore(Snapshot snapshot, CommitProgress progress) {
+        return progress.newestOwn() == null
+                ? anchorHolds() && snapshot.id() <= progress.anchor().id()
+                : progress.newestOwn().equals(OwnSnapshot.of(snapshot));
     }
 
     /** A build that names no run may have restored the savepoint and committed it. */
@@ -139,16 +147,28 @@ final class SinkCourse {
      * snapshot before this one will do. It need not be there any more.
      */
     long lowestPossibleId() {
-        if (sink.progress() != null) {
-            return idOf(sink.progress().newestOwn());
+        CommitProgress progress = sink.progress();
+        if (progress != null && progress.newestOwn() != null) {
+            SnapshotPosition newestOwn = progress.newestOwn().position();
+            return holds(newestOwn) ? newestOwn.id() : UNKNOWN;
+        }
+        if (progress != null && !anchorHolds()) {
+            // The table was rolled back since: what was committed before may be missing.
+            return newestUpToSavepoint().filter(this::isOwnCut).isPresent() ? NONE : UNKNOWN;
         }
         long lowest = NONE;
         for (Snapshot snapshot : own) {
-            if (snapshot.commitIdentifier() < savepointId) {
+            if (progress == null
+                    ? snapshot.commitIdentifier() < savepointId
+                    : snapshot.id() <= progress.anchor().id()) {
                 lowest = snapshot.id();
             }
         }
         return lowest;
+    }
+
+    private boolean isOwnCut(Snapshot snapshot) {
+        return snapshot.commitIdentifier() == savepointId;
     }
 
     /**
@@ -156,7 +176,9 @@ final class SinkCourse {
      * committed after it was taken.
      */
     Optional<Snapshot> firstBeyondSavepoint() {
-        long before = Math.max(lowestPossibleId(), anchorId());
+        long anchor =
+                sink.progress() != null && anchorHolds() ? sink.progress().anchor().id() : NONE;
+        long before = Math.max(lowestPossibleId(), anchor);
         for (Snapshot snapshot : own) {
             if (snapshot.id() > before && snapshot.commitIdentifier() > savepointId) {
                 return Optional.of(snapshot);
@@ -166,20 +188,23 @@ final class SinkCourse {
     }
 
     /**
-     * Id of the newest snapshot of the table when the savepoint was taken. After a rollback behind
-     * it that id means nothing any more.
+     * Whether the newest snapshot of the table when the savepoint was taken is still part of it.
      */
-    private long anchorId() {
-        if (sink.progress() == null || all.isEmpty()) {
-            return NONE;
+    private boolean anchorHolds() {
+        return holds(sink.progress().anchor());
+    }
+
+    /** Whether a snapshot is part of the table's history: it is there, or has expired. */
+    private boolean holds(SnapshotPosition position) {
+        if (position.id() < Snapshot.FIRST_SNAPSHOT_ID) {
+            return true;
         }
-        SnapshotPosition anchor = sink.progress().anchor();
         for (Snapshot snapshot : all) {
-            if (snapshot.id() == anchor.id()) {
-                return snapshot.timeMillis() == anchor.timeMillis() ? anchor.id() : NONE;
+            if (snapshot.id() == position.id()) {
+                return snapshot.timeMillis() == position.timeMillis();
             }
         }
-        return anchor.id() < all.get(all.size() - 1).id() ? anchor.id() : NONE;
+        return !all.isEmpty() && position.id() < all.get(all.size() - 1).id();
     }
 
     private static long idOf(@Nullable OwnSnapshot snapshot) {

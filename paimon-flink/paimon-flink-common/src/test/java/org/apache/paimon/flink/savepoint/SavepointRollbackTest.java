@@ -244,6 +244,7 @@ class SavepointRollbackTest {
         Row[] rows = table.rollback(path).run();
 
         assertThat(details(rows, "result").get(0)).contains("there already");
+        assertThat(details(rows, "notice").get(0)).contains("does not say which run");
         assertThat(table.snapshotIds()).containsExactly(1L);
     }
 
@@ -303,6 +304,27 @@ class SavepointRollbackTest {
                 .hasMessageContaining("holds more")
                 .hasMessageContaining("snapshot 2 of commit user one");
         assertThat(table.snapshotIds()).containsExactly(1L, 2L, 3L);
+    }
+
+    @Test
+    @DisplayName("R2: what a committer operator had committed before is missing after a rollback")
+    void rolledBackBehindTheAnchor() throws Exception {
+        Snapshot first = table.fixture.commitAs("me", "run 1", 1, 1);
+        Snapshot anchor = table.fixture.commitAs("me", "run 1", 2, 2);
+        String path =
+                new WrittenSavepoint(3)
+                        .sink("me", table.progress(3, "run 1", -1, anchor, null))
+                        .write(table.directory("s"));
+        assertThat(details(table.rollback(path).dryRun().run(), "snapshot_id"))
+                .containsExactly(String.valueOf(anchor.id()));
+        table.table().rollbackTo(first.id());
+        table.fixture.commitAs("me", "run 2", 2, 3);
+        table.fixture.commitAs("me", "run 2", 3, 4);
+
+        assertThatThrownBy(() -> table.rollback(path).force().run())
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("is gone from table");
+        assertThat(table.fixture.ids()).containsExactly(1, 3, 4);
     }
 
     @Test
