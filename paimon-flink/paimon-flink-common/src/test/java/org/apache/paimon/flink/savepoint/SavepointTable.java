@@ -30,6 +30,7 @@ import javax.annotation.Nullable;
 import java.io.File;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** A table, and savepoints of jobs that write it. */
@@ -102,6 +103,6 @@ final class SavepointTable {
     }
 
     static List<String> details(Row[] rows, String item) {
-        return SqlCalls.details(java.util.Arrays.asList(rows), item);
+        return SqlCalls.details(Arrays.asList(rows), item);
     }
 }
