@@ -318,6 +318,9 @@ class SavepointRollbackTest {
         assertThat(details(table.rollback(path).dryRun().run(), "snapshot_id"))
                 .containsExactly(String.valueOf(anchor.id()));
         table.table().rollbackTo(first.id());
+        assertThatThrownBy(() -> table.rollback(path).force().run())
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("is gone from table");
         table.fixture.commitAs("me", "run 2", 2, 3);
         table.fixture.commitAs("me", "run 2", 3, 4);
 
