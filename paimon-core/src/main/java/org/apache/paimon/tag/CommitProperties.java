@@ -42,9 +42,16 @@ public final class CommitProperties {
         committable.addProperty(RUN_ID, runId);
     }
 
-    /** Says that the commit holds exactly what the savepoint of its identifier holds. */
-    public static void stampSavepoint(ManifestCommittable committable) {
+    /**
+     * Says that the commit holds exactly what the savepoint of its identifier holds.
+     *
+     * @param path where the savepoint is written; null when that is not known or no path
+     */
+    public static void stampSavepoint(ManifestCommittable committable, @Nullable String path) {
         committable.addProperty(CHECKPOINT_ID, String.valueOf(committable.identifier()));
+        if (path != null) {
+            committable.addProperty(SAVEPOINT_PATH, path);
+        }
     }
 
     @Nullable

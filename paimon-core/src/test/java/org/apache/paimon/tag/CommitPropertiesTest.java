@@ -73,12 +73,22 @@ class CommitPropertiesTest {
     void names() {
         ManifestCommittable committable = new ManifestCommittable(7);
         CommitProperties.stamp(committable, "job", "run");
-        CommitProperties.stampSavepoint(committable);
+        CommitProperties.stampSavepoint(committable, "file:/savepoints/savepoint-1");
 
         assertThat(committable.properties())
                 .containsOnly(
                         entry("flink.job-id", "job"),
                         entry("flink.run-id", "run"),
-                        entry("flink.checkpoint-id", "7"));
+                        entry("flink.checkpoint-id", "7"),
+                        entry("flink.savepoint.path", "file:/savepoints/savepoint-1"));
+    }
+
+    @Test
+    @DisplayName("L1: a savepoint whose location is no path has no path among the properties")
+    void noPath() {
+        ManifestCommittable committable = new ManifestCommittable(7);
+        CommitProperties.stampSavepoint(committable, null);
+
+        assertThat(committable.properties()).containsOnly(entry("flink.checkpoint-id", "7"));
     }
 }

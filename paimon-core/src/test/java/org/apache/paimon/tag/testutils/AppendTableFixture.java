@@ -191,7 +191,7 @@ public final class AppendTableFixture {
         ManifestCommittable committable =
                 new ManifestCommittable(identifier, null, write(commitUser, identifier, ids));
         CommitProperties.stamp(committable, "job of " + runId, runId);
-        CommitProperties.stampSavepoint(committable);
+        CommitProperties.stampSavepoint(committable, null);
         return commit(commitUser, committable);
     }
 

@@ -137,7 +137,7 @@ public class AutoTagForSavepointCommitterOperator<CommitT, GlobalCommitT>
             CheckpointStreamFactory storageLocation)
             throws Exception {
         if (checkpointOptions.getCheckpointType().isSavepoint()) {
-            committer.savepoint(checkpointId);
+            committer.savepoint(checkpointId, SavepointLocation.pathOf(checkpointOptions));
         }
         savepointsState.update(new ArrayList<>(committer.pendingSavepoints()));
         committer.updateProgress(checkpointId, NOTHING_COMMITTED);

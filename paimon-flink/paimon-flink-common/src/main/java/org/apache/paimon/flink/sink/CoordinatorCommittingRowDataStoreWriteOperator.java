@@ -179,6 +179,9 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
             throws Exception {
         SnapshotType type = checkpointOptions.getCheckpointType();
         EncodedReport report = closeReport(checkpointId, flagSavepoints && type.isSavepoint());
+        if (report.savepoint()) {
+            report = report.withSavepointPath(SavepointLocation.pathOf(checkpointOptions));
+        }
         if (type.isSavepoint() && ((SavepointType) type).isSynchronous()) {
             reports.stopsWith(checkpointId);
         }

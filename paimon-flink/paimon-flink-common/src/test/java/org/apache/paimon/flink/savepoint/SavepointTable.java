@@ -82,7 +82,7 @@ final class SavepointTable {
         ManifestCommittable committable =
                 new ManifestCommittable(id, null, fixture.write(commitUser, id, row));
         CommitProperties.stamp(committable, "job of " + run, run);
-        CommitProperties.stampSavepoint(committable);
+        CommitProperties.stampSavepoint(committable, null);
         committable.addProperty(CommitProperties.SAVEPOINT_PATH, path);
         try (TableCommitImpl commit = table().newCommit(commitUser)) {
             commit.commit(committable);

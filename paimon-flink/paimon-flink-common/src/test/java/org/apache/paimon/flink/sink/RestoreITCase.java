@@ -531,7 +531,7 @@ class RestoreITCase extends JobITCase {
     }
 
     @Test
-    @DisplayName("L1: each snapshot names job and run; that of a savepoint names the savepoint")
+    @DisplayName("L1: each snapshot names job and run; that of a savepoint its id and path")
     void snapshotsNameJobRunAndSavepoint() throws Exception {
         AppendTable table = table(CommitPath.COORDINATOR);
         RunningJob job = start(table);
@@ -548,10 +548,28 @@ class RestoreITCase extends JobITCase {
                             assertThat(CommitProperties.runId(snapshot)).isNotEmpty();
                         });
         assertThat(table.newestWithIdentifier(savepoint.id()).properties())
-                .containsEntry(CommitProperties.CHECKPOINT_ID, String.valueOf(savepoint.id()));
-        assertThat(table.latest().properties()).doesNotContainKey(CommitProperties.CHECKPOINT_ID);
+                .containsEntry(CommitProperties.CHECKPOINT_ID, String.valueOf(savepoint.id()))
+                .containsEntry(CommitProperties.SAVEPOINT_PATH, savepoint.location());
+        assertThat(table.latest().properties())
+                .doesNotContainKeys(
+                        CommitProperties.CHECKPOINT_ID, CommitProperties.SAVEPOINT_PATH);
         assertThat(table.table().tagManager().getOrThrow(savepoint.tag()).properties())
-                .containsEntry(CommitProperties.JOB_ID, job.jobId().toHexString());
+                .containsEntry(CommitProperties.JOB_ID, job.jobId().toHexString())
+                .containsEntry(CommitProperties.SAVEPOINT_PATH, savepoint.location());
+    }
+
+    @Test
+    @DisplayName("L1: the operator path names a savepoint's path as well")
+    void operatorPathNamesTheSavepoint() throws Exception {
+        AppendTable table = table(CommitPath.OPERATOR);
+        RunningJob job = start(table);
+        scenario.emit(5);
+        Savepoint savepoint = job.savepoint();
+        scenario.emit(5);
+        table.awaitCommitted(job.checkpoint().id());
+
+        assertThat(table.table().tagManager().getOrThrow(savepoint.tag()).properties())
+                .containsEntry(CommitProperties.SAVEPOINT_PATH, savepoint.location());
     }
 
     // ------------------------------------------------------------------------

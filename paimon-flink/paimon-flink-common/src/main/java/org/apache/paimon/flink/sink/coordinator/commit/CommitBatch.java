@@ -31,14 +31,25 @@ public final class CommitBatch {
     private final long checkpointId;
     private final long watermark;
     private final boolean completeSavepoint;
+    @Nullable private final String savepointPath;
     private final int reportsWithFiles;
     private final Deque<Entry> entries;
 
     CommitBatch(
             long checkpointId, long watermark, boolean completeSavepoint, Deque<Entry> entries) {
+        this(checkpointId, watermark, completeSavepoint, null, entries);
+    }
+
+    CommitBatch(
+            long checkpointId,
+            long watermark,
+            boolean completeSavepoint,
+            @Nullable String savepointPath,
+            Deque<Entry> entries) {
         this.checkpointId = checkpointId;
         this.watermark = watermark;
         this.completeSavepoint = completeSavepoint;
+        this.savepointPath = savepointPath;
         this.reportsWithFiles = entries.size();
         this.entries = new ArrayDeque<>(entries);
     }
@@ -55,6 +66,12 @@ public final class CommitBatch {
     /** Whether this is the complete cut of a savepoint that was not withdrawn. */
     boolean completeSavepoint() {
         return completeSavepoint;
+    }
+
+    /** L1: where the savepoint is written; null when that is not known. */
+    @Nullable
+    String savepointPath() {
+        return savepointPath;
     }
 
     /** Whether there is a file to commit, released or not. */

@@ -306,10 +306,13 @@ public final class CommitLedger implements ReportReceiver.Listener {
             boolean everybody =
                     id == checkpointId || (!cuts.broken(id) && firstMissing(id, cut) == NEVER);
             boolean savepoint = everybody && isSavepoint(id, cut);
+            String savepointPath = savepoint ? cut.savepointPath() : null;
             watermark.advance(id, cut, writers);
             incomplete.addAll(cut.takeEntries());
             if (everybody) {
-                batches.add(new CommitBatch(id, watermark.value(), savepoint, incomplete));
+                batches.add(
+                        new CommitBatch(
+                                id, watermark.value(), savepoint, savepointPath, incomplete));
                 incomplete = new ArrayDeque<>();
             }
             // A3: else its files are committed with the next identifier, for no snapshot may carry

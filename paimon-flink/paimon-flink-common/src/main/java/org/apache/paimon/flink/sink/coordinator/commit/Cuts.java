@@ -128,6 +128,17 @@ final class Cuts {
             return anyFlagged();
         }
 
+        /** L1: the path that the writers report for this savepoint; null when it is not known. */
+        @Nullable
+        String savepointPath() {
+            for (EncodedReport report : reports) {
+                if (report != null && report.savepointPath() != null) {
+                    return report.savepointPath();
+                }
+            }
+            return null;
+        }
+
         /** Takes the reports with files out: the batch that gets them is their only owner. */
         Deque<CommitBatch.Entry> takeEntries() {
             Deque<CommitBatch.Entry> entries = new ArrayDeque<>();

@@ -40,8 +40,10 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.NavigableSet;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
@@ -82,6 +84,9 @@ public final class SavepointTaggingCommitter
 
     /** Savepoints that are to be tagged once they are committed. */
     private final NavigableSet<Long> savepoints = new TreeSet<>();
+
+    /** L1: where they are written, as far as that is known. */
+    private final NavigableMap<Long, String> savepointPaths = new TreeMap<>();
 
     /** Whether the operator path still recovers what its restored state holds. */
     private boolean recovering = true;
@@ -168,7 +173,19 @@ public final class SavepointTaggingCommitter
 
     /** The checkpoint with this id is a savepoint: tag it when it gets committed. */
     public void savepoint(long savepointId) {
+        savepoint(savepointId, null);
+    }
+
+    /**
+     * The same, with what L1 says of its snapshot.
+     *
+     * @param path where the savepoint is written; null when that is not known
+     */
+    public void savepoint(long savepointId, @Nullable String path) {
         savepoints.add(savepointId);
+        if (path != null) {
+            savepointPaths.put(savepointId, path);
+        }
     }
 
     /** Savepoints that are neither tagged nor given up, in ascending order. */
@@ -179,6 +196,7 @@ public final class SavepointTaggingCommitter
     /** A1: the savepoint will never complete; a tag that it already has is deleted. */
     public void abort(long savepointId) {
         savepoints.remove(savepointId);
+        savepointPaths.remove(savepointId);
         Optional<Snapshot> snapshot = tagged.snapshot(savepointId);
         if (tagger != null && snapshot.isPresent()) {
             tagger.deleteTag(savepointId, snapshot.get());
@@ -237,12 +255,13 @@ public final class SavepointTaggingCommitter
             CommitProperties.stamp(last, run.jobId(), run.runId());
             boolean savepoint = savepoints.contains(last.identifier());
             if (savepoint) {
-                CommitProperties.stampSavepoint(last);
+                CommitProperties.stampSavepoint(last, savepointPaths.get(last.identifier()));
             }
             if (savepoint || to == committables.size()) {
                 look();
                 beforeCommit.committing(last.identifier());
                 delegate.commit(committables.subList(from, to));
+                savepointPaths.headMap(last.identifier(), true).clear();
                 if (savepoint) {
                     tagCommitted(last.identifier(), run.runId());
                 }
@@ -350,7 +369,8 @@ public final class SavepointTaggingCommitter
         CommitProperties.stamp(committable, run.jobId(), runId);
         boolean savepoint = savepoints.contains(committable.identifier());
         if (savepoint) {
-            CommitProperties.stampSavepoint(committable);
+            CommitProperties.stampSavepoint(
+                    committable, savepointPaths.get(committable.identifier()));
         }
         List<ManifestCommittable> single = Collections.singletonList(committable);
         beforeCommit.committing(committable.identifier());

@@ -214,7 +214,7 @@ public final class SnapshotCommitter implements AutoCloseable {
 
     private void expectSavepoint(CommitBatch batch) {
         if (batch.completeSavepoint()) {
-            committer.savepoint(batch.checkpointId());
+            committer.savepoint(batch.checkpointId(), batch.savepointPath());
         }
     }
 

@@ -12,14 +12,17 @@
 
 package org.apache.paimon.flink.sink.coordinator.report;
 
+import javax.annotation.Nullable;
+
 /**
  * A part of the report that a writer makes for a checkpoint, sent while it takes that checkpoint.
  */
 public class CommittableEvent extends WriterEvent {
 
-    private static final long serialVersionUID = 2L;
+    private static final long serialVersionUID = 3L;
 
     private final boolean endOfInput;
+    @Nullable private final String savepointPath;
 
     CommittableEvent(
             long position,
@@ -27,9 +30,17 @@ public class CommittableEvent extends WriterEvent {
             boolean endOfInput,
             int version,
             boolean last,
-            byte[] part) {
+            byte[] part,
+            @Nullable String savepointPath) {
         super(position, checkpointId, version, last, part);
         this.endOfInput = endOfInput;
+        this.savepointPath = savepointPath;
+    }
+
+    /** L1: where the reported savepoint is written; null when that is not known. */
+    @Nullable
+    String savepointPath() {
+        return savepointPath;
     }
 
     /** E2: the writer has no more data after this report; it may be gone at the next checkpoint. */

@@ -17,6 +17,8 @@ import org.apache.paimon.flink.sink.coordinator.CheckpointCommittablesSerializer
 
 import org.apache.flink.core.io.SimpleVersionedSerialization;
 
+import javax.annotation.Nullable;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
@@ -46,6 +48,9 @@ public final class EncodedReport {
     private final boolean idle;
     private final boolean savepoint;
 
+    /** L1: travels with the report, and is not in its bytes. */
+    @Nullable private final String savepointPath;
+
     private EncodedReport(int version, byte[] serialized) {
         this.version = version;
         this.serialized = serialized;
@@ -55,16 +60,19 @@ public final class EncodedReport {
                 CheckpointCommittablesSerializer.committableCount(version, serialized);
         this.idle = CheckpointCommittablesSerializer.idle(version, serialized);
         this.savepoint = CheckpointCommittablesSerializer.savepoint(version, serialized);
+        this.savepointPath = null;
     }
 
-    private EncodedReport(EncodedReport full) {
+    private EncodedReport(
+            EncodedReport full, byte[] serialized, int committableCount, @Nullable String path) {
         this.version = full.version;
-        this.serialized = NO_BYTES;
+        this.serialized = serialized;
         this.checkpointId = full.checkpointId;
         this.watermark = full.watermark;
-        this.committableCount = 0;
+        this.committableCount = committableCount;
         this.idle = full.idle;
         this.savepoint = full.savepoint;
+        this.savepointPath = path;
     }
 
     /**
@@ -163,13 +171,24 @@ public final class EncodedReport {
         return savepoint;
     }
 
+    /** L1: where the savepoint is written; null when that is not known. */
+    @Nullable
+    public String savepointPath() {
+        return savepointPath;
+    }
+
+    /** L1: the same report, with the path of its savepoint. */
+    public EncodedReport withSavepointPath(@Nullable String path) {
+        return new EncodedReport(this, serialized, committableCount, path);
+    }
+
     public int committableCount() {
         return committableCount;
     }
 
     /** A4: the same report without its committables, which are committed already. */
     public EncodedReport withoutCommittables() {
-        return new EncodedReport(this);
+        return new EncodedReport(this, NO_BYTES, 0, savepointPath);
     }
 
     /** A1, S4: the same report without the savepoint flag, in a version that does not have it. */

@@ -235,7 +235,13 @@ public final class ReportReceiver {
                         event,
                         "its report says that it is for checkpoint " + report.checkpointId() + ".");
             }
-            listener.report(subtask, attempt, report, event.endOfInput());
+            listener.report(
+                    subtask,
+                    attempt,
+                    event.savepointPath() == null
+                            ? report
+                            : report.withSavepointPath(event.savepointPath()),
+                    event.endOfInput());
         }
 
         /** The report that this part completes, or null when more parts are to come. */

@@ -73,7 +73,8 @@ public final class WriterEventSender {
                                 endOfInput,
                                 report.version(),
                                 last,
-                                part));
+                                part,
+                                report.savepointPath()));
     }
 
     private void inParts(EncodedReport report, PartFactory event) {

@@ -62,7 +62,8 @@ class ReportFuzzTest {
                             new ReportReceiver(1, new CommitLedger(1, checkpoint -> false));
                     receiver.receive(0, 3, RestoredCommittableEvent.endOfReplay(0, -1));
                     receiveNamed(
-                            receiver, new CommittableEvent(1, 42, false, version, true, payload));
+                            receiver,
+                            new CommittableEvent(1, 42, false, version, true, payload, null));
                 });
     }
 

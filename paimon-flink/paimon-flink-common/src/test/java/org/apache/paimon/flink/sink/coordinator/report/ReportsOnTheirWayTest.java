@@ -382,11 +382,11 @@ class ReportsOnTheirWayTest {
         byte[] part = {1, 2, 3};
         for (CommittableEvent other :
                 Arrays.asList(
-                        new CommittableEvent(2, 2, false, 3, true, part),
-                        new CommittableEvent(2, 1, false, 2, true, part))) {
+                        new CommittableEvent(2, 2, false, 3, true, part, null),
+                        new CommittableEvent(2, 1, false, 2, true, part, null))) {
             begin();
             freshWriter(0, 0);
-            receiver.receive(0, 0, new CommittableEvent(1, 1, false, 3, false, part));
+            receiver.receive(0, 0, new CommittableEvent(1, 1, false, 3, false, part, null));
             assertThatThrownBy(() -> receiver.receive(0, 0, other))
                     .isInstanceOf(ReportProtocolException.class)
                     .hasMessageContaining("unfinished report for checkpoint 1");
@@ -421,7 +421,9 @@ class ReportsOnTheirWayTest {
         assertThatThrownBy(
                         () ->
                                 receiver.receive(
-                                        0, 0, new CommittableEvent(1, 5, false, 3, true, part)))
+                                        0,
+                                        0,
+                                        new CommittableEvent(1, 5, false, 3, true, part, null)))
                 .isInstanceOf(ReportProtocolException.class)
                 .hasMessageContaining("before its replay has ended");
     }
@@ -440,7 +442,9 @@ class ReportsOnTheirWayTest {
         assertThatThrownBy(
                         () ->
                                 receiver.receive(
-                                        2, 7, new CommittableEvent(1, 5, false, 9, true, bytes)))
+                                        2,
+                                        7,
+                                        new CommittableEvent(1, 5, false, 9, true, bytes, null)))
                 .isInstanceOf(ReportProtocolException.class)
                 .hasMessageContaining("subtask 2 (attempt 7), checkpoint 5")
                 .hasMessageContaining("version 9");
@@ -450,13 +454,21 @@ class ReportsOnTheirWayTest {
                                         2,
                                         7,
                                         new CommittableEvent(
-                                                2, 5, false, 2, true, Arrays.copyOf(bytes, 20))))
+                                                2,
+                                                5,
+                                                false,
+                                                2,
+                                                true,
+                                                Arrays.copyOf(bytes, 20),
+                                                null)))
                 .isInstanceOf(ReportProtocolException.class)
                 .hasMessageContaining("subtask 2 (attempt 7), checkpoint 5");
         assertThatThrownBy(
                         () ->
                                 receiver.receive(
-                                        2, 7, new CommittableEvent(3, 5, false, 3, true, null)))
+                                        2,
+                                        7,
+                                        new CommittableEvent(3, 5, false, 3, true, null, null)))
                 .isInstanceOf(ReportProtocolException.class)
                 .hasMessageContaining("subtask 2 (attempt 7), checkpoint 5")
                 .hasMessageContaining("no bytes");
@@ -473,7 +485,7 @@ class ReportsOnTheirWayTest {
                 0,
                 4,
                 new CommittableEvent(
-                        1, 5, false, unknownVersion, false, Arrays.copyOf(bytes, half)));
+                        1, 5, false, unknownVersion, false, Arrays.copyOf(bytes, half), null));
 
         assertThatThrownBy(
                         () ->
@@ -486,7 +498,8 @@ class ReportsOnTheirWayTest {
                                                 false,
                                                 unknownVersion,
                                                 true,
-                                                Arrays.copyOfRange(bytes, half, bytes.length))))
+                                                Arrays.copyOfRange(bytes, half, bytes.length),
+                                                null)))
                 .isInstanceOf(ReportProtocolException.class)
                 .hasMessageContaining("subtask 0 (attempt 4), checkpoint 5")
                 .message()
@@ -510,7 +523,8 @@ class ReportsOnTheirWayTest {
                                                 false,
                                                 2,
                                                 true,
-                                                Reports.of(5).encoded().serialized())))
+                                                Reports.of(5).encoded().serialized(),
+                                                null)))
                 .isInstanceOf(ReportProtocolException.class)
                 .hasMessageContaining("checkpoint 6")
                 .hasMessageContaining("checkpoint 5");
