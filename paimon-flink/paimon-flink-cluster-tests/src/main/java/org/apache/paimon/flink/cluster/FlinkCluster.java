@@ -274,6 +274,23 @@ public final class FlinkCluster implements AutoCloseable {
         return jobManagers.at(leaderAddress());
     }
 
+    /**
+     * Cancels a job on the coordinator path, and waits until its coordinator has ended. Flink says
+     * that a job is cancelled while a commit may still be under way, whose snapshot would appear in
+     * a table that is rolled back meanwhile.
+     *
+     * @param table the table's directory, without its path
+     */
+    public void cancel(String job, String table, Duration limit) {
+        FlinkProcess leader = leader();
+        String ended = "/" + table + " has ended.";
+        long before = leader.linesLogged(ended);
+        rest.cancel(job);
+        Await.until("the coordinator that commits to " + table + " to end", limit)
+                .lookAt(logs())
+                .holds(() -> leader.linesLogged(ended), lines -> lines > before);
+    }
+
     private URI leaderAddress() {
         if (options.zooKeeper == null) {
             return jobManagers.firstAddress();

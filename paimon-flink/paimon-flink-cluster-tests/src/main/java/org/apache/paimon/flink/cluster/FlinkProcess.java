@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -83,6 +84,13 @@ public final class FlinkProcess {
     }
 
     /** Log4j's file. */
+    /** How many lines of its log hold a text. */
+    public long linesLogged(String text) {
+        return Arrays.stream(Tail.text(log).split("\\R"))
+                .filter(line -> line.contains(text))
+                .count();
+    }
+
     public Path log() {
         return log;
     }

@@ -283,7 +283,7 @@ final class Round {
     }
 
     private void cancel() {
-        cluster().rest().cancel(job);
+        cluster().cancel(job, name, LIMIT);
         Await.until("the job to be cancelled", LIMIT).holds(this::isGone, Boolean::booleanValue);
         timeline.add(Timeline.Kind.JOB, "cancelled");
     }

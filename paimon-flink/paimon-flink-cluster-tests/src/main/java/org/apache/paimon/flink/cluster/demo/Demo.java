@@ -439,7 +439,7 @@ public final class Demo {
     }
 
     private void cancel() {
-        cluster.rest().cancel(job);
+        cluster.cancel(job, "T", LIMIT);
         cluster.rest().awaitJobState(job, "CANCELED", LIMIT);
         beforeRollback = table.latest().get();
         story.tell("the table is at %s", beforeRollback);
@@ -507,7 +507,7 @@ public final class Demo {
 
     private void runOn() {
         awaitMoreRecordsThanBefore();
-        cluster.rest().cancel(job);
+        cluster.cancel(job, "T", LIMIT);
         cluster.rest().awaitJobState(job, "CANCELED", LIMIT);
         story.tell("the table is at %s", table.latest().get());
     }

@@ -215,6 +215,9 @@ final class CommitSession {
         if (committer != null) {
             committer.close();
         }
+        // Flink says that a job is cancelled while a commit may still be under way: this line says
+        // when the table may be rolled back.
+        LOG.info("Run {} that commits to {} has ended.", run.runId(), committerOpener.table());
     }
 
     /** From now on a failure concerns nobody. Called by the main thread. */

@@ -25,6 +25,7 @@ import org.apache.paimon.fs.Path;
 import org.apache.paimon.tag.CommitProgress;
 import org.apache.paimon.tag.OwnSnapshot;
 import org.apache.paimon.tag.SnapshotPosition;
+import org.apache.paimon.tag.testutils.CapturedLog;
 import org.apache.paimon.utils.SteppedEventLoop;
 import org.apache.paimon.utils.ThreadEventLoop;
 
@@ -753,7 +754,16 @@ class CommitSessionTest {
         writer1.report(fixture.savepoint(1, 2));
         coordinator.notifyCheckpointComplete(1);
         coordinator.notifyCheckpointAborted(1);
-        coordinator.close();
+        try (CapturedLog log = CapturedLog.of(CommitSession.class)) {
+            coordinator.close();
+            assertThat(log.messages())
+                    .as("what an operator waits for before the table is rolled back")
+                    .anyMatch(
+                            line ->
+                                    line.startsWith("INFO")
+                                            && line.contains("that commits to")
+                                            && line.endsWith("has ended."));
+        }
 
         assertThat(fixture.identifiers()).containsExactly(1L);
         assertThat(fixture.table.tags()).isEmpty();
