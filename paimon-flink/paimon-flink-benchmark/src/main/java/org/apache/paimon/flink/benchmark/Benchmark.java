@@ -149,7 +149,7 @@ public final class Benchmark {
         List<String> command = new ArrayList<>();
         command.add(Paths.get(System.getProperty("java.home"), "bin", "java").toString());
         command.add("-XX:+UseSerialGC");
-        // Pages that the kernel has yet to hand out would count as CPU time of who uses them first.
+        // Else memory that the kernel has yet to map counts as CPU time of who uses it first.
         command.add("-XX:+AlwaysPreTouch");
         command.add("-Xms" + task.heapMegabytes + "m");
         command.add("-Xmx" + task.heapMegabytes + "m");

@@ -88,7 +88,8 @@ public final class TableDirectory {
         }
     }
 
-    private static FileStatus[] list(FileSystem files, Path path) throws IOException {
+    /** What a directory holds; nothing when there is none. */
+    public static FileStatus[] list(FileSystem files, Path path) throws IOException {
         try {
             FileStatus[] found = files.listStatus(path);
             return found == null ? new FileStatus[0] : found;

@@ -39,6 +39,8 @@ import java.nio.ByteBuffer;
 import java.util.Collections;
 import java.util.Optional;
 
+import static org.apache.paimon.flink.sink.CoordinatorCommittingRowDataStoreWriteOperator.PENDING_COMMITTABLE_STATE_NAME;
+
 /**
  * Finds the commit user in the state of one operator, and what else the savepoint knows of its
  * commits. On the coordinator path the coordinator's state has it, on the operator path the state
@@ -51,9 +53,6 @@ final class SinkStateReader {
     /** Name and serializer as in the base release. */
     private static final ListStateDescriptor<String> COMMIT_USER_STATE =
             new ListStateDescriptor<>("commit_user_state", StringSerializer.INSTANCE);
-
-    /** S3: name of the writers' state on the coordinator path. */
-    private static final String PENDING_REPORTS_STATE = "pending_committable_state";
 
     private final ClassLoader classLoader;
     private final long checkpointId;
@@ -91,7 +90,8 @@ final class SinkStateReader {
     private static boolean isOurs(OperatorState operator, byte[] bytes) {
         for (OperatorSubtaskState subtask : operator.getStates()) {
             for (OperatorStateHandle handle : subtask.getManagedOperatorState()) {
-                if (handle.getStateNameToPartitionOffsets().containsKey(PENDING_REPORTS_STATE)) {
+                if (handle.getStateNameToPartitionOffsets()
+                        .containsKey(PENDING_COMMITTABLE_STATE_NAME)) {
                     return true;
                 }
             }

@@ -47,6 +47,7 @@ final class SnapshotFinder {
     private final String table;
     private final TableHistory history;
     private final long tableCreationMillis;
+    private final List<NamedTag> tagsThatNameThePath;
 
     SnapshotFinder(
             SavepointContent savepoint,
@@ -57,6 +58,7 @@ final class SnapshotFinder {
         this.table = table;
         this.history = history;
         this.tableCreationMillis = tableCreationMillis;
+        this.tagsThatNameThePath = tagsThatNameThePath(savepoint, history);
     }
 
     /** The sinks that write the table, with what they committed to it. */
@@ -122,7 +124,7 @@ final class SnapshotFinder {
 
     private Optional<FoundSnapshot> candidateOf(SinkCourse course) {
         String commitUser = course.sink().commitUser();
-        for (NamedTag tag : tagsThatNameThePath()) {
+        for (NamedTag tag : tagsThatNameThePath) {
             if (tag.tag().commitUser().equals(commitUser)) {
                 return Optional.of(namedByPath(tag));
             }
@@ -182,7 +184,8 @@ final class SnapshotFinder {
         return found;
     }
 
-    private List<NamedTag> tagsThatNameThePath() {
+    private static List<NamedTag> tagsThatNameThePath(
+            SavepointContent savepoint, TableHistory history) {
         List<NamedTag> named = new ArrayList<>();
         for (NamedTag tag : history.tags()) {
             if (tag.isSavepointTag()
@@ -197,7 +200,7 @@ final class SnapshotFinder {
     /** Of sinks whose commit user cannot be read in the savepoint. */
     private List<FoundSnapshot> namedByUnknownSinks() {
         List<FoundSnapshot> found = new ArrayList<>();
-        for (NamedTag tag : tagsThatNameThePath()) {
+        for (NamedTag tag : tagsThatNameThePath) {
             if (savepoint.sinks().stream()
                     .noneMatch(sink -> sink.commitUser().equals(tag.tag().commitUser()))) {
                 found.add(namedByPath(tag));

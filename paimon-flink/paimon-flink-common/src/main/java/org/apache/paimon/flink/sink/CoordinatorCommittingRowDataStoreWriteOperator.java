@@ -89,7 +89,8 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
     private static final Logger LOG =
             LoggerFactory.getLogger(CoordinatorCommittingRowDataStoreWriteOperator.class);
 
-    static final String PENDING_COMMITTABLE_STATE_NAME = "pending_committable_state";
+    /** S3: as in the base release. */
+    public static final String PENDING_COMMITTABLE_STATE_NAME = "pending_committable_state";
 
     private static final long NONE = -1;
 

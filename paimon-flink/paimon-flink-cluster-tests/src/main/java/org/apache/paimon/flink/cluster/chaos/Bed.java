@@ -125,6 +125,11 @@ final class Bed implements AutoCloseable {
         return cluster.storage("warehouse");
     }
 
+    /** The directory of a table, without a slash at the end. */
+    URI tableDirectory(String table) {
+        return URI.create(warehouse() + "/default.db/" + table);
+    }
+
     @Override
     public void close() {
         closeQuietly(cluster);

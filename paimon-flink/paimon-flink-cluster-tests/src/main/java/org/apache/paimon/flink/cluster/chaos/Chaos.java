@@ -12,6 +12,7 @@
 
 package org.apache.paimon.flink.cluster.chaos;
 
+import org.apache.paimon.flink.cluster.CommandLine;
 import org.apache.paimon.flink.cluster.FlinkDistribution;
 
 import java.io.PrintStream;
@@ -19,7 +20,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.stream.Collectors;
 
 /** Plays the rounds, goes on after a violation, and writes the report after each round. */
 public final class Chaos {
@@ -56,7 +56,7 @@ public final class Chaos {
         ChaosOptions options;
         try {
             options = ChaosOptions.parse(args);
-        } catch (ChaosOptions.UsageException e) {
+        } catch (CommandLine.UsageException e) {
             System.err.println("tools/chaos: " + e.getMessage() + "; see tools/chaos --help");
             System.exit(USAGE);
             return;
@@ -141,12 +141,5 @@ public final class Chaos {
             bed.close();
             bed = null;
         }
-    }
-
-    /** Names the scenarios, for {@code --help}. */
-    static String scenarios() {
-        return java.util.Arrays.stream(Scenario.values())
-                .map(s -> s.id() + "  " + s.description())
-                .collect(Collectors.joining("\n"));
     }
 }

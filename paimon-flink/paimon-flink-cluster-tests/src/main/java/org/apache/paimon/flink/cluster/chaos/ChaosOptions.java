@@ -12,12 +12,12 @@
 
 package org.apache.paimon.flink.cluster.chaos;
 
+import org.apache.paimon.flink.cluster.CommandLine;
+
 import java.nio.file.Path;
-import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Collectors;
@@ -36,39 +36,28 @@ public final class ChaosOptions {
 
     private ChaosOptions() {}
 
-    /** What the user typed cannot be understood; the message says what and what would be right. */
-    static final class UsageException extends Exception {
-        private static final long serialVersionUID = 1L;
-
-        UsageException(String message) {
-            super(message);
-        }
-    }
-
-    static ChaosOptions parse(String... args) throws UsageException {
+    static ChaosOptions parse(String... args) throws CommandLine.UsageException {
         ChaosOptions options = new ChaosOptions();
-        Iterator<String> words = Arrays.asList(args).iterator();
+        CommandLine words = new CommandLine(args);
         while (words.hasNext()) {
-            String option = words.next();
-            switch (option) {
+            switch (words.next()) {
                 case "--flink":
-                    options.flink = path(option, words);
+                    options.flink = words.path();
                     break;
                 case "--jar":
-                    options.jar = path(option, words);
+                    options.jar = words.path();
                     break;
                 case "--dir":
-                    options.directory = path(option, words);
+                    options.directory = words.path();
                     break;
                 case "--rounds":
-                    options.rounds = (int) number(option, value(option, words), 1, 100_000);
+                    options.rounds = (int) words.number(1, 100_000);
                     break;
                 case "--seed":
-                    options.seed =
-                            number(option, value(option, words), Long.MIN_VALUE, Long.MAX_VALUE);
+                    options.seed = words.number(Long.MIN_VALUE, Long.MAX_VALUE);
                     break;
                 case "--scenario":
-                    options.scenario = scenario(value(option, words));
+                    options.scenario = scenario(words.value());
                     break;
                 case "--unfinished-savepoints-fail":
                     options.unfinished = Oracle.UnfinishedSavepoints.VIOLATION;
@@ -77,59 +66,20 @@ public final class ChaosOptions {
                     options.json = true;
                     break;
                 default:
-                    throw new UsageException("unknown option '" + option + "'");
+                    throw words.unknown();
             }
         }
-        require("--flink", options.flink);
-        require("--jar", options.jar);
-        require("--dir", options.directory);
+        CommandLine.require("--flink", options.flink);
+        CommandLine.require("--jar", options.jar);
+        CommandLine.require("--dir", options.directory);
         return options;
     }
 
-    private static void require(String option, Path value) throws UsageException {
-        if (value == null) {
-            throw new UsageException("option " + option + " is missing");
-        }
-    }
-
-    private static Path path(String option, Iterator<String> words) throws UsageException {
-        return Paths.get(value(option, words)).toAbsolutePath().normalize();
-    }
-
-    private static String value(String option, Iterator<String> words) throws UsageException {
-        if (!words.hasNext()) {
-            throw new UsageException("option " + option + " needs a value");
-        }
-        return words.next();
-    }
-
-    private static long number(String option, String text, long min, long max)
-            throws UsageException {
-        try {
-            long number = Long.parseLong(text);
-            if (number >= min && number <= max) {
-                return number;
-            }
-        } catch (NumberFormatException e) {
-            // Said below, as for a number out of range.
-        }
-        throw new UsageException(
-                "option "
-                        + option
-                        + " needs a number from "
-                        + min
-                        + " to "
-                        + max
-                        + ", not '"
-                        + text
-                        + "'");
-    }
-
-    private static Scenario scenario(String text) throws UsageException {
+    private static Scenario scenario(String text) throws CommandLine.UsageException {
         return Scenario.byId(text)
                 .orElseThrow(
                         () ->
-                                new UsageException(
+                                new CommandLine.UsageException(
                                         "unknown scenario '"
                                                 + text
                                                 + "'; there are "

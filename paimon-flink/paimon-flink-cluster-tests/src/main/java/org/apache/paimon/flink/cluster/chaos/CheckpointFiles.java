@@ -13,38 +13,51 @@
 package org.apache.paimon.flink.cluster.chaos;
 
 import org.apache.paimon.flink.cluster.ClusterException;
+import org.apache.paimon.flink.cluster.TableDirectory;
 
 import org.apache.flink.core.fs.FileStatus;
 import org.apache.flink.core.fs.FileSystem;
 import org.apache.flink.core.fs.Path;
 
-import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
 
-/** The checkpoints of a job as far as their files say: known sooner than by REST. */
+/** Checkpoints and savepoints as far as their files say: known sooner than by REST. */
 final class CheckpointFiles {
 
     private static final String PREFIX = "chk-";
 
     private CheckpointFiles() {}
 
+    /** The directories of those below a directory whose metadata is written. */
+    static List<Path> completeIn(FileSystem files, Path directory) throws IOException {
+        List<Path> complete = new ArrayList<>();
+        for (FileStatus file : TableDirectory.list(files, directory)) {
+            if (file.isDir() && files.exists(metadata(file.getPath()))) {
+                complete.add(file.getPath());
+            }
+        }
+        return complete;
+    }
+
+    static Path metadata(Path directory) {
+        return new Path(directory, "_metadata");
+    }
+
     /** The highest id of a checkpoint whose metadata is written; 0 if there is none. */
     static long highestComplete(URI checkpoints, String job) {
         Path path = new Path(checkpoints + "/" + job);
         long highest = 0;
         try {
-            FileSystem files = FileSystem.getUnguardedFileSystem(path.toUri());
-            FileStatus[] found = files.listStatus(path);
-            for (FileStatus file : found == null ? new FileStatus[0] : found) {
-                String name = file.getPath().getName();
-                if (name.startsWith(PREFIX)
-                        && files.exists(new Path(file.getPath(), "_metadata"))) {
+            for (Path checkpoint :
+                    completeIn(FileSystem.getUnguardedFileSystem(path.toUri()), path)) {
+                String name = checkpoint.getName();
+                if (name.startsWith(PREFIX)) {
                     highest = Math.max(highest, Long.parseLong(name.substring(PREFIX.length())));
                 }
             }
-            return highest;
-        } catch (FileNotFoundException e) {
             return highest;
         } catch (IOException e) {
             throw new ClusterException("cannot list " + path + ": " + e, e);

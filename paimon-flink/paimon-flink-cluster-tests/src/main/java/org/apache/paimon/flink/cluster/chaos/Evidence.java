@@ -16,7 +16,6 @@ import org.apache.paimon.flink.cluster.ClusterException;
 import org.apache.paimon.flink.cluster.TableDirectory;
 
 import java.io.IOException;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,9 +57,7 @@ final class Evidence {
         lines.add("scenario " + result.scenario().id() + ", seed of the round " + result.seed());
         result.violations().forEach(violation -> lines.add(violation.toString()));
         result.events().forEach(e -> lines.add(e.millis() + " ms  " + e.kind() + "  " + e.text()));
-        TableDirectory table =
-                new TableDirectory(
-                        URI.create(bed.warehouse() + "/default.db/round_" + result.number()));
+        TableDirectory table = new TableDirectory(bed.tableDirectory(Round.name(result.number())));
         try {
             table.snapshots().values().forEach(s -> lines.add(s + " " + s.properties()));
             table.tags().forEach((name, s) -> lines.add(name + " on " + s + " " + s.properties()));

@@ -28,7 +28,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 
 /** Flink's SQL gateway, which submits a job in a fraction of the SQL client's time. */
@@ -71,15 +70,14 @@ final class Gateway {
     }
 
     /** Runs the statements in a session of their own and returns the job id of the last one. */
-    String run(String... statements) {
+    String run(List<String> statements) {
         ObjectNode open = JSON.createObjectNode();
         open.putObject("properties");
         String session =
                 "/v2/sessions/" + send("POST", "/v2/sessions", open).path("sessionHandle").asText();
         JsonNode result = JSON.createObjectNode();
-        List<String> all = Arrays.asList(statements);
         try {
-            for (String statement : all) {
+            for (String statement : statements) {
                 result = run(session, statement);
             }
         } finally {

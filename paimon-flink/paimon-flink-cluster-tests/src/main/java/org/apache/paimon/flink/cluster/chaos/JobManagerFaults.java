@@ -14,7 +14,6 @@ package org.apache.paimon.flink.cluster.chaos;
 
 import org.apache.paimon.flink.cluster.Await;
 import org.apache.paimon.flink.cluster.FlinkProcess;
-import org.apache.paimon.flink.cluster.RestClient;
 
 /** The leading JobManager that is killed or paused. */
 final class JobManagerFaults {
@@ -31,7 +30,7 @@ final class JobManagerFaults {
         try {
             round.cluster().rest().triggerSavepoint(round.job(), round.savepoints());
             long savepoint = round.awaitPendingSavepoint();
-            TaskManagerFaults.kill(round, leader);
+            Faults.kill(round, leader);
             round.window(!round.isComplete(savepoint), "savepoint " + savepoint + " under way");
         } finally {
             round.cluster().resume(held);
@@ -40,22 +39,16 @@ final class JobManagerFaults {
     }
 
     static void killAfterCompletion(Round round) {
-        FlinkProcess leader = round.cluster().leader();
-        RestClient.Savepoint savepoint =
-                round.cluster().rest().savepoint(round.job(), round.savepoints(), Round.LIMIT);
-        TaskManagerFaults.kill(round, leader);
-        round.window(
-                !round.hasTag(savepoint.checkpointId()),
-                "savepoint " + savepoint.checkpointId() + " complete, and not tagged yet");
+        Faults.killAfterCompletion(round, round.cluster().leader());
         replace(round);
     }
 
     static void killDuringStop(Round round) {
         FlinkProcess leader = round.cluster().leader();
-        TaskManagerFaults.stop(round);
-        TaskManagerFaults.pauseMillis(round.random().nextInt(600));
+        Faults.stop(round);
+        Faults.pauseMillis(round.random().nextInt(600));
         boolean running = !round.isGone();
-        TaskManagerFaults.kill(round, leader);
+        Faults.kill(round, leader);
         round.window(running, running ? "the job had not ended" : "the job had ended");
         replace(round);
     }
@@ -64,19 +57,9 @@ final class JobManagerFaults {
     static void killBetweenCommitAndTag(Round round) {
         FlinkProcess leader = round.cluster().leader();
         try (TagDirectory tags = TagDirectory.block(round)) {
-            RestClient.Savepoint savepoint =
-                    round.cluster().rest().savepoint(round.job(), round.savepoints(), Round.LIMIT);
-            Await.until("the savepoint to be committed", Round.LIMIT)
-                    .holds(
-                            round.table()::snapshots,
-                            all ->
-                                    all.values().stream()
-                                            .anyMatch(
-                                                    s ->
-                                                            s.commitIdentifier()
-                                                                    == savepoint.checkpointId()));
-            TaskManagerFaults.kill(round, leader);
-            round.window(true, "savepoint " + savepoint.checkpointId() + " committed, no tag");
+            long savepoint = tags.committedSavepoint();
+            Faults.kill(round, leader);
+            round.window(true, "savepoint " + savepoint + " committed, no tag");
         }
         replace(round);
     }

@@ -16,6 +16,7 @@ import org.apache.paimon.flink.cluster.Await;
 import org.apache.paimon.flink.cluster.ClusterException;
 import org.apache.paimon.flink.cluster.FlinkCluster;
 import org.apache.paimon.flink.cluster.FlinkProcess;
+import org.apache.paimon.flink.cluster.KafkaFeeder;
 import org.apache.paimon.flink.cluster.RestClient;
 import org.apache.paimon.flink.cluster.TableDirectory;
 
@@ -29,6 +30,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * One round: a topic, a table and a job of its own, a calm savepoint, what the scenario breaks, a
@@ -38,6 +40,7 @@ import java.util.stream.Collectors;
 final class Round {
 
     static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final int PARTITIONS = 4;
     private static final String FINISHED = "FINISHED";
     private static final long UNKNOWN_MILLIS = 5_000;
 
@@ -53,7 +56,7 @@ final class Round {
     private final List<String> knownLimits = new ArrayList<>();
     private final List<Violation> violations = new ArrayList<>();
     private volatile String job;
-    private Feeder feeder;
+    private KafkaFeeder feeder;
     private String lastState = "UNKNOWN";
 
     /** Since when the leader does not know the job, on the clock of the round; 0 if it does. */
@@ -66,14 +69,15 @@ final class Round {
         this.bed = bed;
         this.scenario = scenario;
         this.random = new Random(seed);
-        this.name = "round_" + number;
+        this.name = name(number);
         this.oracle = oracle;
-        this.stock = new StockTable(tableLocation());
-        this.table = new TableDirectory(tableLocation());
+        this.stock = new StockTable(tableDirectory());
+        this.table = new TableDirectory(tableDirectory());
     }
 
-    private URI tableLocation() {
-        return URI.create(bed.warehouse() + "/default.db/" + name);
+    /** Of the topic, the table and the job of a round. */
+    static String name(int number) {
+        return "round_" + number;
     }
 
     RoundResult play(int number, long seed) {
@@ -93,7 +97,8 @@ final class Round {
     }
 
     private void playWatched() {
-        feeder = new Feeder(bed.kafka(), name);
+        bed.kafka().createTopic(name, PARTITIONS);
+        feeder = KafkaFeeder.start(bed.kafka(), name, PARTITIONS, 0);
         submit(Optional.empty());
         awaitCommits("the first commit", 0);
         calmSavepoint();
@@ -107,8 +112,12 @@ final class Round {
         if (rollback) {
             rollbackAndRestore(complete);
         }
-        Map<Integer, Long> sent = feeder.stop();
-        long total = sent.values().stream().mapToLong(Long::longValue).sum();
+        long perPartition = feeder.stop();
+        Map<Integer, Long> sent =
+                IntStream.range(0, PARTITIONS)
+                        .boxed()
+                        .collect(Collectors.toMap(p -> p, p -> perPartition));
+        long total = PARTITIONS * perPartition;
         // Too many records end the wait as well: the oracle names them.
         Await.until(total + " records in the table", LIMIT)
                 .holds(() -> table.latest().get().records(), records -> records >= total);
@@ -134,38 +143,34 @@ final class Round {
     // ------------------------------------------------------------------------------------------
 
     private void submit(Optional<String> savepoint) {
-        job =
-                bed.gateway()
-                        .run(
-                                "CREATE CATALOG chaos WITH ('type' = 'paimon', 'warehouse' = '"
-                                        + bed.warehouse()
-                                        + "')",
-                                "USE CATALOG chaos",
-                                "CREATE TABLE IF NOT EXISTS "
-                                        + name
-                                        + " (part INT, id BIGINT) PARTITIONED BY (part) WITH ("
-                                        + "'bucket' = '-1', 'write-only' = 'true',"
-                                        + "'sink.coordinator-commit.enabled' = 'true',"
-                                        + "'sink.savepoint.auto-tag' = 'true')",
-                                "CREATE TEMPORARY TABLE source (part INT, id BIGINT) WITH ("
-                                        + "'connector' = 'kafka', 'format' = 'json',"
-                                        + "'scan.startup.mode' = 'earliest-offset', 'topic' = '"
-                                        + name
-                                        + "', 'properties.bootstrap.servers' = '"
-                                        + bed.kafka().bootstrapServers()
-                                        + "')",
-                                "SET 'pipeline.name' = '" + name + "'",
-                                "SET 'parallelism.default' = '4'",
-                                "SET 'execution.checkpointing.interval' = '2 s'",
-                                savepoint
-                                                .map(
-                                                        p ->
-                                                                "SET 'execution.state-recovery.path' = '"
-                                                                        + p)
-                                                .orElse(
-                                                        "SET 'execution.checkpointing.mode' = 'EXACTLY_ONCE")
-                                        + "'",
-                                "INSERT INTO " + name + " SELECT part, id FROM source");
+        List<String> statements = new ArrayList<>();
+        statements.add(
+                "CREATE CATALOG chaos WITH ('type' = 'paimon', 'warehouse' = '"
+                        + bed.warehouse()
+                        + "')");
+        statements.add("USE CATALOG chaos");
+        statements.add(
+                "CREATE TABLE IF NOT EXISTS "
+                        + name
+                        + " (part INT, id BIGINT) PARTITIONED BY (part) WITH ("
+                        + "'bucket' = '-1', 'write-only' = 'true',"
+                        + "'sink.coordinator-commit.enabled' = 'true',"
+                        + "'sink.savepoint.auto-tag' = 'true')");
+        statements.add(
+                "CREATE TEMPORARY TABLE source (part INT, id BIGINT) WITH ("
+                        + "'connector' = 'kafka', 'format' = 'json',"
+                        + "'scan.startup.mode' = 'earliest-offset', 'topic' = '"
+                        + name
+                        + "', 'properties.bootstrap.servers' = '"
+                        + bed.kafka().bootstrapServers()
+                        + "')");
+        statements.add("SET 'pipeline.name' = '" + name + "'");
+        statements.add("SET 'parallelism.default' = '4'");
+        statements.add("SET 'execution.checkpointing.interval' = '2 s'");
+        savepoint.ifPresent(
+                path -> statements.add("SET 'execution.state-recovery.path' = '" + path + "'"));
+        statements.add("INSERT INTO " + name + " SELECT part, id FROM source");
+        job = bed.gateway().run(statements);
         timeline.add(Timeline.Kind.JOB, "submitted" + savepoint.map(s -> " from " + s).orElse(""));
         cluster().rest().awaitJobState(job, "RUNNING", LIMIT);
     }
@@ -313,7 +318,7 @@ final class Round {
     }
 
     URI tableDirectory() {
-        return tableLocation();
+        return bed.tableDirectory(name);
     }
 
     URI savepoints() {

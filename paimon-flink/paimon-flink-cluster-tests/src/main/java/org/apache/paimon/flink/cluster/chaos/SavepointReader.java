@@ -17,7 +17,6 @@ import org.apache.paimon.flink.cluster.ClusterException;
 import org.apache.flink.connector.kafka.source.split.KafkaPartitionSplit;
 import org.apache.flink.connector.kafka.source.split.KafkaPartitionSplitSerializer;
 import org.apache.flink.core.fs.FSDataInputStream;
-import org.apache.flink.core.fs.FileStatus;
 import org.apache.flink.core.fs.FileSystem;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.core.io.SimpleVersionedSerialization;
@@ -28,7 +27,6 @@ import org.apache.flink.runtime.checkpoint.metadata.CheckpointMetadata;
 import org.apache.flink.runtime.state.OperatorStateHandle;
 
 import java.io.DataInputStream;
-import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URI;
 import java.util.ArrayList;
@@ -53,11 +51,8 @@ public final class SavepointReader {
         Path path = new Path(directory);
         try {
             FileSystem files = FileSystem.getUnguardedFileSystem(path.toUri());
-            for (FileStatus savepoint : list(files, path)) {
-                Path metadata = new Path(savepoint.getPath(), "_metadata");
-                if (savepoint.isDir() && files.exists(metadata)) {
-                    found.add(read(files, savepoint.getPath(), metadata));
-                }
+            for (Path savepoint : CheckpointFiles.completeIn(files, path)) {
+                found.add(read(files, savepoint));
             }
             return found;
         } catch (IOException e) {
@@ -65,19 +60,10 @@ public final class SavepointReader {
         }
     }
 
-    private static FileStatus[] list(FileSystem files, Path path) throws IOException {
-        try {
-            FileStatus[] found = files.listStatus(path);
-            return found == null ? new FileStatus[0] : found;
-        } catch (FileNotFoundException e) {
-            return new FileStatus[0];
-        }
-    }
-
-    private static SavepointFacts read(FileSystem files, Path savepoint, Path metadata)
-            throws IOException {
+    private static SavepointFacts read(FileSystem files, Path savepoint) throws IOException {
         CheckpointMetadata read;
-        try (DataInputStream in = new DataInputStream(files.open(metadata))) {
+        try (DataInputStream in =
+                new DataInputStream(files.open(CheckpointFiles.metadata(savepoint)))) {
             read =
                     Checkpoints.loadCheckpointMetadata(
                             in, SavepointReader.class.getClassLoader(), savepoint.toString());

@@ -12,8 +12,6 @@
 
 package org.apache.paimon.flink.cluster.chaos;
 
-import org.apache.paimon.flink.cluster.Await;
-import org.apache.paimon.flink.cluster.RestClient;
 import org.apache.paimon.flink.cluster.Server;
 
 /** Services that are gone for a while. */
@@ -23,19 +21,9 @@ final class StorageFaults {
 
     static void tagDirectoryUnwritable(Round round) {
         try (TagDirectory tags = TagDirectory.block(round)) {
-            RestClient.Savepoint savepoint =
-                    round.cluster().rest().savepoint(round.job(), round.savepoints(), Round.LIMIT);
-            Await.until("the savepoint to be committed", Round.LIMIT)
-                    .holds(
-                            round.table()::snapshots,
-                            all ->
-                                    all.values().stream()
-                                            .anyMatch(
-                                                    s ->
-                                                            s.commitIdentifier()
-                                                                    == savepoint.checkpointId()));
-            TaskManagerFaults.pauseMillis(round.random().nextInt(3000));
-            round.window(true, "savepoint " + savepoint.checkpointId() + " committed, no tag");
+            long savepoint = tags.committedSavepoint();
+            Faults.pauseMillis(round.random().nextInt(3000));
+            round.window(true, "savepoint " + savepoint + " committed, no tag");
         }
     }
 
@@ -56,11 +44,11 @@ final class StorageFaults {
     /** A savepoint is under way when the service goes; it may succeed or fail. */
     private static void gone(Round round, Server server, String name) {
         round.cluster().rest().triggerSavepoint(round.job(), round.savepoints());
-        TaskManagerFaults.pauseMillis(round.random().nextInt(300));
+        Faults.pauseMillis(round.random().nextInt(300));
         server.kill();
         round.broke(name + " killed");
         long millis = 2000 + round.random().nextInt(6000);
-        TaskManagerFaults.pauseMillis(millis);
+        Faults.pauseMillis(millis);
         server.start(Round.LIMIT);
         round.window(true, name + " was gone for " + millis + " ms");
     }

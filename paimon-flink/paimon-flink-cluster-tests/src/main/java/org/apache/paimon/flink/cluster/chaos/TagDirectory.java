@@ -12,6 +12,7 @@
 
 package org.apache.paimon.flink.cluster.chaos;
 
+import org.apache.paimon.flink.cluster.Await;
 import org.apache.paimon.flink.cluster.ClusterException;
 
 import org.apache.flink.core.fs.FileSystem;
@@ -50,6 +51,22 @@ final class TagDirectory implements AutoCloseable {
         } catch (IOException e) {
             throw new ClusterException("cannot block the tag directory: " + e, e);
         }
+    }
+
+    /** Takes a savepoint, waits until it is committed, and returns its id. */
+    long committedSavepoint() {
+        long savepoint =
+                round.cluster()
+                        .rest()
+                        .savepoint(round.job(), round.savepoints(), Round.LIMIT)
+                        .checkpointId();
+        Await.until("the savepoint to be committed", Round.LIMIT)
+                .holds(
+                        round.table()::snapshots,
+                        all ->
+                                all.values().stream()
+                                        .anyMatch(s -> s.commitIdentifier() == savepoint));
+        return savepoint;
     }
 
     @Override

@@ -14,9 +14,6 @@ package org.apache.paimon.flink.cluster.chaos;
 
 import org.apache.paimon.flink.cluster.Await;
 import org.apache.paimon.flink.cluster.FlinkProcess;
-import org.apache.paimon.flink.cluster.RestClient;
-
-import java.util.concurrent.TimeUnit;
 
 /** TaskManagers that are killed or paused. */
 final class TaskManagerFaults {
@@ -29,19 +26,13 @@ final class TaskManagerFaults {
         round.cluster().pause(victim);
         round.cluster().rest().triggerSavepoint(round.job(), round.savepoints());
         long savepoint = round.awaitPendingSavepoint();
-        kill(round, victim);
+        Faults.kill(round, victim);
         round.window(!round.isComplete(savepoint), "savepoint " + savepoint + " under way");
         replace(round);
     }
 
     static void killAfterCompletion(Round round) {
-        FlinkProcess victim = round.anyTaskManager();
-        RestClient.Savepoint savepoint =
-                round.cluster().rest().savepoint(round.job(), round.savepoints(), Round.LIMIT);
-        kill(round, victim);
-        round.window(
-                !round.hasTag(savepoint.checkpointId()),
-                "savepoint " + savepoint.checkpointId() + " complete, and not tagged yet");
+        Faults.killAfterCompletion(round, round.anyTaskManager());
         replace(round);
     }
 
@@ -52,23 +43,16 @@ final class TaskManagerFaults {
         if (hold) {
             round.cluster().pause(victim);
         }
-        stop(round);
+        Faults.stop(round);
         if (hold) {
             round.awaitPendingSavepoint();
         } else {
-            pauseMillis(round.random().nextInt(400));
+            Faults.pauseMillis(round.random().nextInt(400));
         }
-        kill(round, victim);
+        Faults.kill(round, victim);
         boolean running = !round.isGone();
         round.window(running, running ? "the job had not ended" : "the job had ended");
         replace(round);
-    }
-
-    static void stop(Round round) {
-        round.cluster()
-                .rest()
-                .triggerStop(round.job(), round.savepoints(), RestClient.StopMode.NO_DRAIN);
-        round.broke("stop asked for");
     }
 
     static void freeze(Round round) {
@@ -86,21 +70,7 @@ final class TaskManagerFaults {
         }
     }
 
-    static void kill(Round round, FlinkProcess victim) {
-        round.cluster().kill(victim);
-        round.broke(victim + " killed");
-    }
-
     private static void replace(Round round) {
         round.cluster().startTaskManager();
-    }
-
-    /** Draws the moment of a fault; nothing waits for this time to be enough. */
-    static void pauseMillis(long millis) {
-        try {
-            TimeUnit.MILLISECONDS.sleep(millis);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 }

@@ -15,6 +15,7 @@ package org.apache.paimon.flink.cluster.demo;
 import org.apache.paimon.flink.cluster.Await;
 import org.apache.paimon.flink.cluster.Cli;
 import org.apache.paimon.flink.cluster.ClusterException;
+import org.apache.paimon.flink.cluster.CommandLine;
 import org.apache.paimon.flink.cluster.FlinkCluster;
 import org.apache.paimon.flink.cluster.FlinkDistribution;
 import org.apache.paimon.flink.cluster.FlinkProcess;
@@ -99,7 +100,7 @@ public final class Demo {
         DemoOptions options;
         try {
             options = DemoOptions.parse(args);
-        } catch (DemoOptions.UsageException e) {
+        } catch (CommandLine.UsageException e) {
             System.err.println("tools/demo: " + e.getMessage() + "; see tools/demo --help");
             System.exit(USAGE);
             return;

@@ -12,10 +12,9 @@
 
 package org.apache.paimon.flink.cluster.demo;
 
+import org.apache.paimon.flink.cluster.CommandLine;
+
 import java.nio.file.Path;
-import java.nio.file.Paths;
-import java.util.Arrays;
-import java.util.Iterator;
 import java.util.Locale;
 
 /** The command line of the demo. {@code tools/demo} adds the first two options itself. */
@@ -41,35 +40,25 @@ final class DemoOptions {
 
     private DemoOptions() {}
 
-    /** What the user typed cannot be understood; the message says what and what would be right. */
-    static final class UsageException extends Exception {
-        private static final long serialVersionUID = 1L;
-
-        UsageException(String message) {
-            super(message);
-        }
-    }
-
-    static DemoOptions parse(String... args) throws UsageException {
+    static DemoOptions parse(String... args) throws CommandLine.UsageException {
         DemoOptions options = new DemoOptions();
-        Iterator<String> words = Arrays.asList(args).iterator();
+        CommandLine words = new CommandLine(args);
         while (words.hasNext()) {
-            String option = words.next();
-            switch (option) {
+            switch (words.next()) {
                 case "--flink":
-                    options.flink = path(option, words);
+                    options.flink = words.path();
                     break;
                 case "--jar":
-                    options.jar = path(option, words);
+                    options.jar = words.path();
                     break;
                 case "--dir":
-                    options.directory = path(option, words);
+                    options.directory = words.path();
                     break;
                 case "--port":
-                    options.port = port(value(option, words));
+                    options.port = (int) words.number(1, 65535);
                     break;
                 case "--end":
-                    options.ending = ending(value(option, words));
+                    options.ending = ending(words.value());
                     break;
                 case "--keep":
                     options.keep = true;
@@ -78,52 +67,23 @@ final class DemoOptions {
                     options.json = true;
                     break;
                 default:
-                    throw new UsageException("unknown option '" + option + "'");
+                    throw words.unknown();
             }
         }
-        require("--flink", options.flink);
-        require("--jar", options.jar);
-        require("--dir", options.directory);
+        CommandLine.require("--flink", options.flink);
+        CommandLine.require("--jar", options.jar);
+        CommandLine.require("--dir", options.directory);
         return options;
     }
 
-    private static void require(String option, Path value) throws UsageException {
-        if (value == null) {
-            throw new UsageException("option " + option + " is missing");
-        }
-    }
-
-    private static Path path(String option, Iterator<String> words) throws UsageException {
-        return Paths.get(value(option, words)).toAbsolutePath().normalize();
-    }
-
-    private static String value(String option, Iterator<String> words) throws UsageException {
-        if (!words.hasNext()) {
-            throw new UsageException("option " + option + " needs a value");
-        }
-        return words.next();
-    }
-
-    private static int port(String text) throws UsageException {
-        try {
-            int port = Integer.parseInt(text);
-            if (port >= 1 && port <= 65535) {
-                return port;
-            }
-        } catch (NumberFormatException e) {
-            // Said below, as for a number out of range.
-        }
-        throw new UsageException(
-                "option --port needs a number from 1 to 65535, not '" + text + "'");
-    }
-
-    private static Ending ending(String text) throws UsageException {
+    private static Ending ending(String text) throws CommandLine.UsageException {
         for (Ending ending : Ending.values()) {
             if (ending.name().toLowerCase(Locale.ROOT).equals(text)) {
                 return ending;
             }
         }
-        throw new UsageException("option --end needs cancel, stop or finish, not '" + text + "'");
+        throw new CommandLine.UsageException(
+                "option --end needs cancel, stop or finish, not '" + text + "'");
     }
 
     /** The folder with the jars of a Flink cluster. */

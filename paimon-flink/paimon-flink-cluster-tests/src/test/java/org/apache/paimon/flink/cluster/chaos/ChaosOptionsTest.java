@@ -12,6 +12,8 @@
 
 package org.apache.paimon.flink.cluster.chaos;
 
+import org.apache.paimon.flink.cluster.CommandLine;
+
 import org.junit.jupiter.api.Test;
 
 import java.util.ArrayList;
@@ -73,17 +75,17 @@ class ChaosOptionsTest {
         assertUsage("option --seed needs a value", "--seed");
         assertUsage("unknown option '--round'", "--round", "1");
         assertThatThrownBy(() -> ChaosOptions.parse("--jar", "j"))
-                .isInstanceOf(ChaosOptions.UsageException.class)
+                .isInstanceOf(CommandLine.UsageException.class)
                 .hasMessage("option --flink is missing");
     }
 
     private static void assertUsage(String message, String... args) {
         assertThatThrownBy(() -> parse(args))
-                .isInstanceOf(ChaosOptions.UsageException.class)
+                .isInstanceOf(CommandLine.UsageException.class)
                 .hasMessageContaining(message);
     }
 
-    private static ChaosOptions parse(String... args) throws ChaosOptions.UsageException {
+    private static ChaosOptions parse(String... args) throws CommandLine.UsageException {
         List<String> all =
                 new ArrayList<>(Arrays.asList("--flink", "f", "--jar", "j", "--dir", "d"));
         all.addAll(Arrays.asList(args));

@@ -12,6 +12,8 @@
 
 package org.apache.paimon.flink.cluster.demo;
 
+import org.apache.paimon.flink.cluster.CommandLine;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -23,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 class DemoOptionsTest {
 
-    private static DemoOptions parse(String more) throws DemoOptions.UsageException {
+    private static DemoOptions parse(String more) throws CommandLine.UsageException {
         String base = "--flink f --jar a.jar --dir d";
         return DemoOptions.parse((more.isEmpty() ? base : base + " " + more).split(" "));
     }
@@ -55,7 +57,7 @@ class DemoOptionsTest {
     void whatCannotBeUnderstoodIsNamed(String words) {
         String[] parts = words.split(" ");
         assertThatThrownBy(() -> parse(words))
-                .isInstanceOf(DemoOptions.UsageException.class)
+                .isInstanceOf(CommandLine.UsageException.class)
                 .hasMessageContaining(parts[0])
                 .hasMessageContaining(parts[parts.length - 1]);
     }
@@ -63,7 +65,7 @@ class DemoOptionsTest {
     @Test
     void aMissingOptionIsNamed() {
         assertThatThrownBy(() -> DemoOptions.parse("--flink", "f", "--dir", "d"))
-                .isInstanceOf(DemoOptions.UsageException.class)
+                .isInstanceOf(CommandLine.UsageException.class)
                 .hasMessageContaining("--jar");
     }
 }

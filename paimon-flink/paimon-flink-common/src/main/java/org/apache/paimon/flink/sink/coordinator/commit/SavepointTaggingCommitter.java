@@ -44,7 +44,6 @@ import java.util.NavigableMap;
 import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.TreeSet;
 
 /**
  * A committer that marks its snapshots with its run, recovers after a restore by that, and tags the
@@ -82,11 +81,11 @@ public final class SavepointTaggingCommitter
     private final TaggedSavepoints tagged;
     private final BeforeCommit beforeCommit;
 
-    /** Savepoints that are to be tagged once they are committed. */
-    private final NavigableSet<Long> savepoints = new TreeSet<>();
-
-    /** L1: where they are written, as far as that is known. */
-    private final NavigableMap<Long, String> savepointPaths = new TreeMap<>();
+    /**
+     * Savepoints that are to be tagged once they are committed, and where they are written (L1);
+     * null where that is not known.
+     */
+    private final NavigableMap<Long, String> savepoints = new TreeMap<>();
 
     /** Whether the operator path still recovers what its restored state holds. */
     private boolean recovering = true;
@@ -182,21 +181,19 @@ public final class SavepointTaggingCommitter
      * @param path where the savepoint is written; null when that is not known
      */
     public void savepoint(long savepointId, @Nullable String path) {
-        savepoints.add(savepointId);
-        if (path != null) {
-            savepointPaths.put(savepointId, path);
+        if (path != null || !savepoints.containsKey(savepointId)) {
+            savepoints.put(savepointId, path);
         }
     }
 
     /** Savepoints that are neither tagged nor given up, in ascending order. */
     public Collection<Long> pendingSavepoints() {
-        return Collections.unmodifiableCollection(savepoints);
+        return Collections.unmodifiableCollection(savepoints.keySet());
     }
 
     /** A1: the savepoint will never complete; a tag that it already has is deleted. */
     public void abort(long savepointId) {
         savepoints.remove(savepointId);
-        savepointPaths.remove(savepointId);
         Optional<Snapshot> snapshot = tagged.snapshot(savepointId);
         if (tagger != null && snapshot.isPresent()) {
             tagger.deleteTag(savepointId, snapshot.get());
@@ -210,7 +207,7 @@ public final class SavepointTaggingCommitter
      * commit stay without a tag.
      */
     public void dropSavepointsWithoutData(long checkpointId) {
-        NavigableSet<Long> empty = savepoints.headSet(checkpointId, true);
+        NavigableSet<Long> empty = savepoints.navigableKeySet().headSet(checkpointId, true);
         if (!empty.isEmpty()) {
             LOG.info("Nothing was written for the savepoints {}, so they get no tag.", empty);
             empty.clear();
@@ -253,15 +250,14 @@ public final class SavepointTaggingCommitter
         for (int to = 1; to <= committables.size(); to++) {
             ManifestCommittable last = committables.get(to - 1);
             CommitProperties.stamp(last, run.jobId(), run.runId());
-            boolean savepoint = savepoints.contains(last.identifier());
+            boolean savepoint = savepoints.containsKey(last.identifier());
             if (savepoint) {
-                CommitProperties.stampSavepoint(last, savepointPaths.get(last.identifier()));
+                CommitProperties.stampSavepoint(last, savepoints.get(last.identifier()));
             }
             if (savepoint || to == committables.size()) {
                 look();
                 beforeCommit.committing(last.identifier());
                 delegate.commit(committables.subList(from, to));
-                savepointPaths.headMap(last.identifier(), true).clear();
                 if (savepoint) {
                     tagCommitted(last.identifier(), run.runId());
                 }
@@ -367,10 +363,9 @@ public final class SavepointTaggingCommitter
             throws IOException {
         String runId = restored.runId().orElse(run.runId());
         CommitProperties.stamp(committable, run.jobId(), runId);
-        boolean savepoint = savepoints.contains(committable.identifier());
+        boolean savepoint = savepoints.containsKey(committable.identifier());
         if (savepoint) {
-            CommitProperties.stampSavepoint(
-                    committable, savepointPaths.get(committable.identifier()));
+            CommitProperties.stampSavepoint(committable, savepoints.get(committable.identifier()));
         }
         List<ManifestCommittable> single = Collections.singletonList(committable);
         beforeCommit.committing(committable.identifier());
@@ -471,7 +466,7 @@ public final class SavepointTaggingCommitter
 
     /** Tags the savepoints that were committed before this committer was put over the other. */
     public void tagCommittedSavepoints() {
-        for (Long savepointId : new ArrayList<>(savepoints)) {
+        for (Long savepointId : new ArrayList<>(savepoints.keySet())) {
             if (restored.snapshot(savepointId).isPresent()) {
                 tagRestored(savepointId);
             }
@@ -493,7 +488,7 @@ public final class SavepointTaggingCommitter
     }
 
     private void tagRestored(long savepointId) {
-        if (tagger == null || !savepoints.remove(savepointId) || tagged.contains(savepointId)) {
+        if (tagger == null || !takeSavepoint(savepointId) || tagged.contains(savepointId)) {
             return;
         }
         Optional<Snapshot> snapshot = restored.snapshot(savepointId);
@@ -508,6 +503,13 @@ public final class SavepointTaggingCommitter
                     snapshot.get().id(),
                     savepointId);
         }
+    }
+
+    /** Whether the savepoint was still to be tagged; it is not any more. */
+    private boolean takeSavepoint(long savepointId) {
+        boolean expected = savepoints.containsKey(savepointId);
+        savepoints.remove(savepointId);
+        return expected;
     }
 
     private void tag(long savepointId, Snapshot snapshot) {

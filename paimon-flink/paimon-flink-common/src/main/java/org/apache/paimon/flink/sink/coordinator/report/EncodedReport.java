@@ -177,9 +177,9 @@ public final class EncodedReport {
         return savepointPath;
     }
 
-    /** L1: the same report, with the path of its savepoint. */
+    /** L1: the same report, with the path of its savepoint if that is known. */
     public EncodedReport withSavepointPath(@Nullable String path) {
-        return new EncodedReport(this, serialized, committableCount, path);
+        return path == null ? this : new EncodedReport(this, serialized, committableCount, path);
     }
 
     public int committableCount() {

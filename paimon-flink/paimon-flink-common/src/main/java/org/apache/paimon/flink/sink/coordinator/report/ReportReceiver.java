@@ -238,9 +238,7 @@ public final class ReportReceiver {
             listener.report(
                     subtask,
                     attempt,
-                    event.savepointPath() == null
-                            ? report
-                            : report.withSavepointPath(event.savepointPath()),
+                    report.withSavepointPath(event.savepointPath()),
                     event.endOfInput());
         }
 
