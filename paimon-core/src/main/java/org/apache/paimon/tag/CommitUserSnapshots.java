@@ -243,6 +243,11 @@ public final class CommitUserSnapshots {
                 && read(position.id()).map(snapshot -> !position.isAt(snapshot)).orElse(false);
     }
 
+    /** Whether the snapshot is in the table still. */
+    boolean isThere(SnapshotPosition position) {
+        return read(position.id()).filter(position::isAt).isPresent();
+    }
+
     /**
      * Reads all snapshots above an id, oldest first.
      *

@@ -25,6 +25,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * A4: which of the commits that a restored checkpoint replays are in the table already.
@@ -165,6 +166,19 @@ public final class RestoredCommits {
                         newest ->
                                 newest.commitIdentifier() > checkpointId
                                         || !isOfThisCourse(newest));
+    }
+
+    /**
+     * Identifier of the newest snapshot of the commit user, of whatever run, with which the base
+     * compares. Reads that snapshot once more, since it may have expired meanwhile.
+     *
+     * @return empty when it is not above the anchor, or not in the table any more
+     */
+    public OptionalLong newestIdentifier() {
+        read();
+        return newestOfUser != null && snapshots.isThere(SnapshotPosition.of(newestOfUser))
+                ? OptionalLong.of(newestOfUser.commitIdentifier())
+                : OptionalLong.empty();
     }
 
     /** Takes a snapshot into account that has appeared since. */

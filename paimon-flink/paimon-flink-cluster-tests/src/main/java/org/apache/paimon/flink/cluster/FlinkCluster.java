@@ -282,13 +282,12 @@ public final class FlinkCluster implements AutoCloseable {
      * @param table the table's directory, without its path
      */
     public void cancel(String job, String table, Duration limit) {
-        FlinkProcess leader = leader();
         String ended = "/" + table + " has ended.";
-        long before = leader.linesLogged(ended);
+        long before = jobManagers.linesLogged(ended);
         rest.cancel(job);
         Await.until("the coordinator that commits to " + table + " to end", limit)
                 .lookAt(logs())
-                .holds(() -> leader.linesLogged(ended), lines -> lines > before);
+                .holds(() -> jobManagers.linesLogged(ended), lines -> lines > before);
     }
 
     private URI leaderAddress() {

@@ -57,6 +57,11 @@ final class JobManagers {
         this.ports = new Ports(listener);
     }
 
+    /** How often a text occurs in the logs of all of them, also of those that have ended. */
+    long linesLogged(String text) {
+        return byRestPort.values().stream().mapToLong(jm -> jm.linesLogged(text)).sum();
+    }
+
     /** Starts the one whose ports clients find in {@code config.yaml}. */
     FlinkProcess startFirst(String classPath, ProcessMemory memory, Duration limit) {
         byRestPort.clear();

@@ -182,8 +182,15 @@ final class Round {
     }
 
     /** A savepoint while nothing is broken; it has to be tagged. */
+    /** Asks again when the request fails: the leader that it went to may be gone. */
     private void calmSavepoint() {
-        RestClient.Savepoint savepoint = cluster().rest().savepoint(job, savepoints(), LIMIT);
+        RestClient.Savepoint savepoint =
+                Await.until("a savepoint while nothing is broken", LIMIT)
+                        .lookAt(cluster().logs())
+                        .unless(this::requireNotFailed)
+                        .holds(
+                                () -> cluster().rest().savepoint(job, savepoints(), LIMIT),
+                                taken -> true);
         calm.add(savepoint.checkpointId());
         Await.until("a commit after savepoint " + savepoint.checkpointId(), LIMIT)
                 .holds(

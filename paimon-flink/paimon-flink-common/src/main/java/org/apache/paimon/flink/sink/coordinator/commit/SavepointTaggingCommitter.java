@@ -90,9 +90,6 @@ public final class SavepointTaggingCommitter
     /** Whether the operator path still recovers what its restored state holds. */
     private boolean recovering = true;
 
-    /** Identifier of the newest own snapshot, which the base compares with; empty if unknown. */
-    @Nullable private Long newestIdentifier;
-
     /**
      * @param restored what the restored checkpoint knows of earlier commits
      * @param tagger null when savepoints are not to be tagged
@@ -370,7 +367,8 @@ public final class SavepointTaggingCommitter
         List<ManifestCommittable> single = Collections.singletonList(committable);
         beforeCommit.committing(committable.identifier());
         // Another course of the job may have used this identifier: the base leaves it out then.
-        boolean used = newestIdentifier() >= committable.identifier();
+        boolean used =
+                restored.newestIdentifier().orElse(Long.MIN_VALUE) >= committable.identifier();
         if (!used
                 && delegate.filterAndCommit(single, true, partitionMarkDoneRecoverFromState) == 0) {
             if (committedMeanwhile(committable)) {
@@ -382,7 +380,6 @@ public final class SavepointTaggingCommitter
         if (used) {
             commitUnfiltered(single);
         }
-        newestIdentifier = committable.identifier();
         if (savepoint) {
             tagCommitted(committable.identifier(), runId);
         }
@@ -408,11 +405,9 @@ public final class SavepointTaggingCommitter
         }
     }
 
+    /** Asked each time: what is not in the table any more, the base would commit again. */
     private long newestIdentifier() {
-        if (newestIdentifier == null) {
-            newestIdentifier = snapshots.newestOwnIdentifier();
-        }
-        return newestIdentifier;
+        return restored.newestIdentifier().orElseGet(snapshots::newestOwnIdentifier);
     }
 
     @Override
