@@ -405,6 +405,24 @@ class SavepointTaggingCommitterTest {
     }
 
     @Test
+    @DisplayName("T10, A4: a restore reads each snapshot above the anchor once more than the base")
+    void readsOfARestore() throws Exception {
+        start();
+        checkpoint(1, -1);
+        ManifestCommittable savepoint = committable(1, 1);
+        crashAfterTheCommitOf(savepoint);
+        fixture.manySnapshots("another-job", 300);
+        fixture.fileIO().reset();
+        restartElsewhere(1);
+        committer.savepoint(1);
+        committer.filterAndCommit(Collections.singletonList(savepoint), true, false);
+
+        assertThat(fixture.tags()).containsExactly("savepoint-1");
+        // The base walks back to the newest own snapshot; so do we, in the other direction.
+        assertThat(fixture.fileIO().count(Call.OPEN)).isBetween(600L, 650L);
+    }
+
+    @Test
     @DisplayName("T10: a restored savepoint whose snapshot is gone stays untagged, with a warning")
     void restoredSnapshotGone() throws Exception {
         start();

@@ -576,4 +576,37 @@ class FoundBySimulationTest {
                 .reaches("5 starts, 1 commit, 1 failure")
                 .keepsItsPromises();
     }
+
+    @Test
+    @DisplayName("A4: a snapshot that the look has seen may have expired before the base looks")
+    void ownSnapshotExpiresDuringTheRecovery() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.CRASH, 1, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.COMPACT, 0, 0)
+                .then(StepKind.EXPIRE, 0, 0)
+                .reaches("2 starts, 1 commit, 1 fault")
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("A4: the same in a failover, where it is committed again")
+    void ownSnapshotExpiresDuringAFailover() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESCALE, 0, 0)
+                .then(StepKind.ANOTHER_COMMITS, 0, 0)
+                .then(StepKind.FAIL_WRITER, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.EXPIRE, 0, 0)
+                .reaches("2 starts, 1 commit")
+                .keepsItsPromises();
+    }
 }
