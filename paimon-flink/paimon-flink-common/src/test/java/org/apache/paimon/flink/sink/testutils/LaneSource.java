@@ -35,6 +35,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Emits {@code (id BIGINT, lane INT)} as its {@link Scenario} says; its watermark counts records.
@@ -50,6 +52,10 @@ public final class LaneSource
     private static final long serialVersionUID = 2L;
 
     private static final int MOST_RECORDS_AT_ONCE = 100;
+
+    /** What a reader whose lanes flow waits for between two polls. */
+    private static final Executor REST =
+            CompletableFuture.delayedExecutor(1, TimeUnit.MILLISECONDS);
 
     private final String scenarioId;
     private final Boundedness boundedness;
@@ -180,6 +186,9 @@ public final class LaneSource
 
         private CompletableFuture<Void> lanesChanged = new CompletableFuture<>();
 
+        /** Completes when flowing lanes may go on; null while they do not flow. */
+        private CompletableFuture<Void> rest;
+
         private Reader(Scenario scenario, int subtask) {
             this.scenario = scenario;
             this.subtask = subtask;
@@ -208,6 +217,7 @@ public final class LaneSource
             scenario.failIfTold(subtask);
             orders = scenario.orders();
             lanesChanged = new CompletableFuture<>();
+            rest = null;
             boolean emitted = false;
             for (Map.Entry<Integer, Long> lane : positions.entrySet()) {
                 emitted |= emit(output, lane);
@@ -216,7 +226,11 @@ public final class LaneSource
                 positions.values().stream()
                         .min(Long::compare)
                         .ifPresent(least -> output.emitWatermark(new Watermark(least)));
-                return InputStatus.MORE_AVAILABLE;
+                if (!scenario.flowsFreely()) {
+                    return InputStatus.MORE_AVAILABLE;
+                }
+                rest = CompletableFuture.runAsync(() -> {}, REST);
+                return InputStatus.NOTHING_AVAILABLE;
             }
             return allLanesAreHere && ended()
                     ? InputStatus.END_OF_INPUT
@@ -241,7 +255,9 @@ public final class LaneSource
 
         @Override
         public CompletableFuture<Void> isAvailable() {
-            return CompletableFuture.anyOf(orders, lanesChanged).thenApply(change -> null);
+            return rest != null
+                    ? rest
+                    : CompletableFuture.anyOf(orders, lanesChanged).thenApply(change -> null);
         }
 
         @Override

@@ -16,6 +16,7 @@ import org.awaitility.Awaitility;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -26,6 +27,8 @@ import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * What a test holds in its hand while its jobs run in the same process: the records that the
@@ -160,6 +163,7 @@ public final class Scenario implements AutoCloseable {
                 .atMost(Duration.ofSeconds(60))
                 .pollDelay(Duration.ZERO)
                 .pollInterval(Duration.ofMillis(5))
+                .conditionEvaluationListener(new TaskThreads("the sources have not emitted all"))
                 .until(this::emitted);
     }
 
@@ -173,16 +177,16 @@ public final class Scenario implements AutoCloseable {
                 .atMost(Duration.ofSeconds(60))
                 .pollDelay(Duration.ZERO)
                 .pollInterval(Duration.ofMillis(5))
-                .until(() -> beyond(before));
+                .conditionEvaluationListener(new TaskThreads("the lanes stand still"))
+                .untilAsserted(() -> assertBeyond(before));
     }
 
-    private synchronized boolean beyond(long[] before) {
+    private synchronized void assertBeyond(long[] before) {
         for (int lane = 0; lane < lanes; lane++) {
-            if (positions[lane] <= before[lane]) {
-                return false;
-            }
+            assertThat(positions[lane])
+                    .as("position of lane %s, of positions %s", lane, Arrays.toString(positions))
+                    .isGreaterThan(before[lane]);
         }
-        return true;
     }
 
     private synchronized boolean emitted() {
@@ -194,7 +198,12 @@ public final class Scenario implements AutoCloseable {
         return true;
     }
 
-    /** From now on the lanes emit without being told, until {@link #pause}. */
+    /**
+     * From now on the lanes emit without being told, until {@link #pause}; so slowly that the
+     * writers keep up, unless {@link #slowDown} says otherwise. With back pressure, Flink 2.0.0 has
+     * now and then left a source and its writer waiting for each other after a restart of their
+     * region: both in Flink's own mailbox, without data or buffer between them.
+     */
     public synchronized void flow() {
         flowing = true;
         ordered();
@@ -297,6 +306,11 @@ public final class Scenario implements AutoCloseable {
             targets[lane] = position + 1;
         }
         return targets[lane];
+    }
+
+    /** Whether the lanes flow, and nothing keeps the writers from keeping up. */
+    synchronized boolean flowsFreely() {
+        return flowing && !slow;
     }
 
     synchronized boolean ended(int lane, long position) {
