@@ -301,9 +301,12 @@ final class Table {
                                         pair[0],
                                         OTHER_JAR,
                                         pair[1],
-                                        Target.within(
-                                                Math.min(calls, MOST_CALLS),
-                                                "constant, <= " + Numbers.format(MOST_CALLS))));
+                                        situation.equals(TagProbe.NEWEST)
+                                                ? Target.within(
+                                                        Math.min(calls, MOST_CALLS),
+                                                        "constant, <= "
+                                                                + Numbers.format(MOST_CALLS))
+                                                : Target.onceMore(MOST_CALLS)));
                     }
                 });
     }

@@ -51,7 +51,7 @@ final class TagProbe {
     private static final String USER = "job-00000000-0000-0000-0000-000000000001";
     private static final long SAVEPOINT = 5;
 
-    private static final String NEWEST = "newest";
+    static final String NEWEST = "newest";
     private static final String BEHIND = "100 behind";
     private static final String GONE = "gone, with others' commits after it";
 

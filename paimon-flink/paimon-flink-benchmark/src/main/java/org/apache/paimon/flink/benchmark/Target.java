@@ -62,6 +62,14 @@ final class Target {
         return new Target(text, true, (value, compared, r) -> value - compared == difference);
     }
 
+    /** At most twice what it is compared with, and so many: each thing may be read once more. */
+    static Target onceMore(double more) {
+        return new Target(
+                "<= 2x + " + Numbers.format(more),
+                true,
+                (value, compared, r) -> value <= 2 * compared + more);
+    }
+
     /** A bound of the value alone. */
     static Target within(double bound, String text) {
         return new Target(text, false, (value, c, r) -> value <= bound);
