@@ -141,8 +141,11 @@ class TableTest {
         both("tag", "1000 snapshots", "newest: calls", 12, 8);
         both("tag", "10 snapshots", "gone: calls", 6, 15);
         both("tag", "1000 snapshots", "gone: calls", 7, 1_005);
+        assertThat(table().text()).contains("4 rows: 4 met, 0 MISSED");
 
-        assertThat(table().text()).contains("4 rows: 3 met, 1 MISSED");
+        both("tag", "20 snapshots", "newest: calls", 17, 8);
+        both("tag", "20 snapshots", "gone: calls", 47, 15);
+        assertThat(table().text()).contains("6 rows: 4 met, 2 MISSED");
     }
 
     @Test
