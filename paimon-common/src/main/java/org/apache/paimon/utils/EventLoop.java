@@ -95,6 +95,15 @@ public interface EventLoop {
     void awaitTermination(Duration interval, Consumer<Duration> stillWaiting)
             throws InterruptedException;
 
+    /** How many actions wait for their turn. Callable from any thread. */
+    int queued();
+
+    /**
+     * For how long this loop has run actions since its start, in nanoseconds, the running one
+     * included. Callable from any thread.
+     */
+    long busyNanos();
+
     /** Whether no action runs nor ever will. */
     boolean terminated();
 

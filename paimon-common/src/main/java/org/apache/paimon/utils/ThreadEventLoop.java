@@ -71,6 +71,12 @@ public final class ThreadEventLoop implements EventLoop {
 
     private volatile boolean cancelled;
 
+    /** Time spent in actions that have ended. */
+    private long busyNanos; // under lock
+
+    /** When the running action was started. */
+    private long runningSince; // under lock, while something is running
+
     private ThreadEventLoop(
             ThreadFactory threadFactory, LongSupplier nanoClock, FailureHandler failureHandler) {
         this.failureHandler = failureHandler;
@@ -170,6 +176,20 @@ public final class ThreadEventLoop implements EventLoop {
     }
 
     @Override
+    public int queued() {
+        synchronized (lock) {
+            return queue.size();
+        }
+    }
+
+    @Override
+    public long busyNanos() {
+        synchronized (lock) {
+            return running == null ? busyNanos : busyNanos + nanoClock.getAsLong() - runningSince;
+        }
+    }
+
+    @Override
     public boolean close(Duration deadline) throws InterruptedException {
         assertOutside("close");
         stopIntake();
@@ -244,6 +264,9 @@ public final class ThreadEventLoop implements EventLoop {
     @Nullable
     private QueuedAction take() {
         synchronized (lock) {
+            if (running != null) {
+                busyNanos += nanoClock.getAsLong() - runningSince;
+            }
             while (!cancelled) {
                 QueuedAction next = queue.poll();
                 if (next != null) {
@@ -251,6 +274,7 @@ public final class ThreadEventLoop implements EventLoop {
                     // cancel() cannot get lost here: it is sent under the lock, after the flag.
                     Thread.interrupted();
                     running = next.name;
+                    runningSince = nanoClock.getAsLong();
                     return next;
                 }
                 running = null;

@@ -107,6 +107,17 @@ public final class SteppedEventLoop implements EventLoop {
         return actions.size();
     }
 
+    @Override
+    public int queued() {
+        return actions.size();
+    }
+
+    /** Actions take no time of their own. */
+    @Override
+    public long busyNanos() {
+        return 0;
+    }
+
     /** Names of the pending actions, oldest first. */
     public List<String> pending() {
         return new ArrayList<>(names);

@@ -221,6 +221,23 @@ class ThreadEventLoopTest {
         assertThat(loop).hasToString("event loop 'the-loop' (terminated)");
     }
 
+    @Test
+    void countsWhatIsQueuedAndHowLongItWorks() throws Exception {
+        assertThat(loop.busyNanos()).isZero();
+        block("commit 7");
+        loop.execute("commit 8", () -> clock.addAndGet(3));
+        loop.execute("commit 9", () -> {});
+        assertThat(loop.queued()).isEqualTo(2);
+        clock.addAndGet(7);
+        assertThat(loop.busyNanos()).isEqualTo(7);
+
+        end.countDown();
+        loop.close(AN_HOUR);
+        clock.addAndGet(100);
+        assertThat(loop.queued()).isZero();
+        assertThat(loop.busyNanos()).isEqualTo(10);
+    }
+
     // ------------------------------------------------------------------------
     //  Closing
     // ------------------------------------------------------------------------

@@ -14,15 +14,19 @@ package org.apache.paimon.tag;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** What a {@link SavepointTagger} has done since it exists. Readable from any thread. */
+/**
+ * What the {@link SavepointTagger}s of one commit user have done, one after the other. Readable
+ * from any thread.
+ */
 public final class SavepointTagStatistics {
 
     private final AtomicLong created = new AtomicLong();
     private final AtomicLong deleted = new AtomicLong();
     private final AtomicLong collisions = new AtomicLong();
     private final AtomicLong snapshotsGone = new AtomicLong();
+    private final AtomicLong failures = new AtomicLong();
 
-    SavepointTagStatistics() {}
+    private volatile long lastTagged = -1;
 
     /** Tags created. An owned tag that existed already does not count (T4). */
     public long created() {
@@ -44,6 +48,24 @@ public final class SavepointTagStatistics {
         return snapshotsGone.get();
     }
 
+    /** Attempts to create or delete a tag that failed, and failed the job (A8). */
+    public long failures() {
+        return failures.get();
+    }
+
+    /** The savepoint that was tagged last, or whose tag was found in place; -1 before the first. */
+    public long lastTagged() {
+        return lastTagged;
+    }
+
+    void tagged(long savepointId) {
+        lastTagged = savepointId;
+    }
+
+    void countFailure() {
+        failures.incrementAndGet();
+    }
+
     void countCreated() {
         created.incrementAndGet();
     }
@@ -63,7 +85,7 @@ public final class SavepointTagStatistics {
     @Override
     public String toString() {
         return String.format(
-                "created %d, deleted %d, collisions %d, snapshots gone %d",
-                created(), deleted(), collisions(), snapshotsGone());
+                "created %d, deleted %d, collisions %d, snapshots gone %d, failures %d",
+                created(), deleted(), collisions(), snapshotsGone(), failures());
     }
 }

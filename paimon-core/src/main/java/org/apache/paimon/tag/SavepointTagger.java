@@ -74,13 +74,14 @@ public final class SavepointTagger {
     private final TagCallbackNotifier callbacks;
     @Nullable private final Duration timeRetained;
     private final FileIO fileIO;
-    private final SavepointTagStatistics statistics = new SavepointTagStatistics();
+    private final SavepointTagStatistics statistics;
 
     /**
      * @param tagDeletions a new one for each deletion
      * @param callbacks new ones for each creation and deletion; they are closed here
      * @param timeRetained {@code tag.default-time-retained}, null to keep tags until they are
      *     deleted
+     * @param statistics counts what this does
      */
     public SavepointTagger(
             String commitUser,
@@ -88,13 +89,15 @@ public final class SavepointTagger {
             TagManager tagManager,
             Supplier<TagDeletion> tagDeletions,
             Supplier<List<TagCallback>> callbacks,
-            @Nullable Duration timeRetained) {
+            @Nullable Duration timeRetained,
+            SavepointTagStatistics statistics) {
         this.commitUser = commitUser;
         this.snapshotManager = snapshotManager;
         this.tagManager = tagManager;
         this.tagDeletions = tagDeletions;
         this.callbacks = new TagCallbackNotifier(callbacks);
         this.timeRetained = timeRetained;
+        this.statistics = statistics;
         this.fileIO = snapshotManager.fileIO();
     }
 
@@ -119,6 +122,17 @@ public final class SavepointTagger {
      */
     public Optional<String> createTag(long savepointId, Snapshot snapshot) {
         checkBelongs(savepointId, snapshot);
+        try {
+            Optional<String> tag = createOrKeep(savepointId, snapshot);
+            tag.ifPresent(name -> statistics.tagged(savepointId));
+            return tag;
+        } catch (SavepointTagException e) {
+            statistics.countFailure();
+            throw e;
+        }
+    }
+
+    private Optional<String> createOrKeep(long savepointId, Snapshot snapshot) {
         List<Found> names = look(savepointId, snapshot);
         for (Found found : names) {
             if (found.tag != null && isOwned(found.tag, snapshot)) {
@@ -298,6 +312,15 @@ public final class SavepointTagger {
      */
     public boolean deleteTag(long savepointId, Snapshot snapshot) {
         checkBelongs(savepointId, snapshot);
+        try {
+            return deleteOwned(savepointId, snapshot);
+        } catch (SavepointTagException e) {
+            statistics.countFailure();
+            throw e;
+        }
+    }
+
+    private boolean deleteOwned(long savepointId, Snapshot snapshot) {
         boolean deleted = false;
         for (Found found : look(savepointId, snapshot)) {
             if (found.tag != null && isOwned(found.tag, snapshot)) {

@@ -339,6 +339,8 @@ class SavepointTaggerTest {
                         SnapshotIdentity.of(others),
                         SnapshotIdentity.of(others));
         assertThat(tagger.statistics().collisions()).isEqualTo(2);
+        assertThat(tagger.statistics().failures()).isEqualTo(1);
+        assertThat(tagger.statistics().lastTagged()).isEqualTo(-1);
 
         assertThat(tagger.deleteTag(1, mine)).isFalse();
         assertThat(fixture.tags()).containsExactly("savepoint-1", "savepoint-1-2");
@@ -684,6 +686,7 @@ class SavepointTaggerTest {
         assertThatThrownBy(() -> tagger.deleteTag(1, savepoint))
                 .isInstanceOf(SavepointTagException.class)
                 .hasMessageContaining("deletion of tag savepoint-1");
+        assertThat(tagger.statistics().failures()).isEqualTo(1);
 
         assertThat(fixture.tags()).isEmpty();
         assertThat(tagger.deleteTag(1, savepoint)).isFalse();
@@ -895,7 +898,8 @@ class SavepointTaggerTest {
                 fixture.tagManager(),
                 fixture.table().store()::newTagDeletion,
                 callbacks,
-                timeRetained);
+                timeRetained,
+                new SavepointTagStatistics());
     }
 
     private static java.nio.file.Path local(Path path) {

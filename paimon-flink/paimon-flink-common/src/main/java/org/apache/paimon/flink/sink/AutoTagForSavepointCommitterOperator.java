@@ -123,7 +123,8 @@ public class AutoTagForSavepointCommitterOperator<CommitT, GlobalCommitT>
                 taggingCommitters.over(
                         (Committer<Committable, ManifestCommittable>) present,
                         commitOperator.getCommitUser(),
-                        new OperatorBackendStateStore(commitOperator.getOperatorStateBackend()));
+                        new OperatorBackendStateStore(commitOperator.getOperatorStateBackend()),
+                        commitOperator.getMetricGroup());
         tagging.tagCommittedSavepoints();
         commitOperator.committer = (Committer<CommitT, GlobalCommitT>) (Committer<?, ?>) tagging;
         return tagging;

@@ -13,13 +13,16 @@
 package org.apache.paimon.flink.sink;
 
 import org.apache.paimon.flink.sink.coordinator.commit.CommitRun;
+import org.apache.paimon.flink.sink.coordinator.commit.SavepointTagMetrics;
 import org.apache.paimon.flink.sink.coordinator.commit.SavepointTaggingCommitter;
 import org.apache.paimon.flink.sink.coordinator.commit.SavepointTaggingCommitterFactory;
 import org.apache.paimon.flink.sink.coordinator.commit.TaggedSavepoints;
 import org.apache.paimon.flink.sink.state.StateStore;
 import org.apache.paimon.manifest.ManifestCommittable;
+import org.apache.paimon.tag.SavepointTagStatistics;
 
 import org.apache.flink.api.common.JobID;
+import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.runtime.execution.Environment;
 
 import java.io.Serializable;
@@ -70,14 +73,17 @@ final class OperatorPathCommitter implements Serializable {
                                         (Committer<Committable, ManifestCommittable>)
                                                 factory.create(context),
                                         context.commitUser(),
-                                        context.stateStore());
+                                        context.stateStore(),
+                                        context.metricGroup());
     }
 
     /** A5: the savepoints in the restored state are still to be tagged. */
     SavepointTaggingCommitter over(
             Committer<Committable, ManifestCommittable> committer,
             String commitUser,
-            StateStore stateStore) {
+            StateStore stateStore,
+            MetricGroup metricGroup) {
+        SavepointTagStatistics statistics = new SavepointTagStatistics();
         try {
             SavepointTaggingCommitter tagging =
                     committers.over(
@@ -87,12 +93,16 @@ final class OperatorPathCommitter implements Serializable {
                             restoredCheckpointId,
                             CommitRun.begin(jobId.toHexString()),
                             new TaggedSavepoints(),
+                            statistics,
                             SavepointTaggingCommitter.BeforeCommit.mark());
             for (Long savepointId :
                     stateStore
                             .getListState(SavepointTaggingCommitterFactory.SAVEPOINTS_STATE)
                             .get()) {
                 tagging.savepoint(savepointId);
+            }
+            if (tagging.tagsSavepoints()) {
+                SavepointTagMetrics.register(metricGroup, statistics);
             }
             return tagging;
         } catch (Exception e) {

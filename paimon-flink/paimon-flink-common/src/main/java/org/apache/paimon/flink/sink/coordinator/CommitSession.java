@@ -17,6 +17,7 @@ import org.apache.paimon.flink.sink.coordinator.commit.CommitBatch;
 import org.apache.paimon.flink.sink.coordinator.commit.CommitLedger;
 import org.apache.paimon.flink.sink.coordinator.commit.CommitRun;
 import org.apache.paimon.flink.sink.coordinator.commit.CommitterOpener;
+import org.apache.paimon.flink.sink.coordinator.commit.CoordinatorMetrics;
 import org.apache.paimon.flink.sink.coordinator.commit.JobMasterMemory;
 import org.apache.paimon.flink.sink.coordinator.commit.SnapshotCommitter;
 import org.apache.paimon.flink.sink.coordinator.report.ReportReceiver;
@@ -140,6 +141,9 @@ final class CommitSession {
     private void open() throws Exception {
         ledger = new CommitLedger(context.currentParallelism(), memory.aborted()::contains);
         receiver = new ReportReceiver(context.currentParallelism(), ledger);
+        CoordinatorMetrics metrics = memory.metrics().registerIn(context.metricGroup());
+        metrics.sessionBegins(loop, ledger.load(), receiver);
+        metrics.commits().restoreBegins();
         boolean restored = restoredState != null;
         committerState =
                 restored
@@ -152,7 +156,7 @@ final class CommitSession {
                 committerOpener.open(
                         Committer.createContext(
                                 commitUser,
-                                context.metricGroup(),
+                                metrics.committerMetrics(),
                                 true,
                                 restored,
                                 committerState.store(),
@@ -270,6 +274,7 @@ final class CommitSession {
             return;
         }
         committer.recover(restoredCheckpointId, ledger.recover());
+        memory.metrics().commits().restored();
         become(SessionState.RUNNING);
         committed(restoredCheckpointId);
         pendingCheckpoints.acknowledgeDeferred(this::acknowledge);

@@ -93,6 +93,7 @@ public final class SimulationAccess {
                                                 memory.foreignCommits(), cancelled)),
                                 run,
                                 memory.foreignCommits(),
+                                memory.metrics().commits(),
                                 serializer,
                                 false,
                                 cancelled);

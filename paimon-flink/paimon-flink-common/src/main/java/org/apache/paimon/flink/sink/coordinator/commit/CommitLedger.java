@@ -54,6 +54,7 @@ public final class CommitLedger implements ReportReceiver.Listener {
     private final LongPredicate aborted;
 
     private final WriterParticipation[] writers;
+    private final LedgerLoad load = new LedgerLoad();
     private final Cuts cuts;
     private final AlignedWatermark watermark = new AlignedWatermark();
 
@@ -73,7 +74,7 @@ public final class CommitLedger implements ReportReceiver.Listener {
     public CommitLedger(int parallelism, LongPredicate aborted) {
         this.parallelism = parallelism;
         this.aborted = aborted;
-        this.cuts = new Cuts(parallelism);
+        this.cuts = new Cuts(parallelism, load);
         this.writers = new WriterParticipation[parallelism];
         for (int subtask = 0; subtask < parallelism; subtask++) {
             writers[subtask] = new WriterParticipation();
@@ -90,7 +91,7 @@ public final class CommitLedger implements ReportReceiver.Listener {
      * @param upTo everything up to here was committed and tagged before
      */
     public void restoring(long checkpointId, long upTo) {
-        restored = new RestoredReports(parallelism, checkpointId, upTo);
+        restored = new RestoredReports(parallelism, checkpointId, upTo, load);
         sessionStart = checkpointId;
     }
 
@@ -401,6 +402,11 @@ public final class CommitLedger implements ReportReceiver.Listener {
             restored.reset(subtask);
         }
         writers[subtask].resetTo(checkpointId);
+    }
+
+    /** What is held at the moment, readable from any thread. */
+    public LedgerLoad load() {
+        return load;
     }
 
     private void markAligned(long checkpointId) {

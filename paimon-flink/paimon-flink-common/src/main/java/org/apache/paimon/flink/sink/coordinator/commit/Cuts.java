@@ -34,11 +34,20 @@ final class Cuts {
     /** Ranges of broken cuts: first id to last id, both inclusive; or empty. */
     private final NavigableMap<Long, Long> broken = new TreeMap<>();
 
+    private final LedgerLoad load;
+
+    /** Size of the reports in {@link #cuts}. */
+    private long bytes;
+
     /** Highest id of any checkpoint that was triggered or reported. */
     private long highestSeen = -1;
 
-    Cuts(int parallelism) {
+    /**
+     * @param load shows what is held
+     */
+    Cuts(int parallelism, LedgerLoad load) {
         this.parallelism = parallelism;
+        this.load = load;
     }
 
     /** A checkpoint with this id exists: a later reset breaks it. */
@@ -49,6 +58,8 @@ final class Cuts {
     void put(int subtask, int attempt, EncodedReport report) {
         cuts.computeIfAbsent(report.checkpointId(), id -> new Cut(parallelism))
                 .put(subtask, attempt, report);
+        bytes += report.serialized().length;
+        showLoad();
     }
 
     /** Null when nobody has reported it. */
@@ -68,6 +79,7 @@ final class Cuts {
             cut.remove(subtask);
         }
         broken.merge(checkpointId + 1, highestSeen, Math::max);
+        measure();
     }
 
     boolean broken(long checkpointId) {
@@ -82,6 +94,23 @@ final class Cuts {
     void removeUpTo(long checkpointId) {
         cuts.headMap(checkpointId, true).clear();
         broken.values().removeIf(last -> last <= checkpointId);
+        measure();
+    }
+
+    private void measure() {
+        bytes = 0;
+        for (Cut cut : cuts.values()) {
+            bytes += cut.bytes();
+        }
+        showLoad();
+    }
+
+    private void showLoad() {
+        int savepoints = 0;
+        for (Cut cut : cuts.values()) {
+            savepoints += cut.flagged > 0 ? 1 : 0;
+        }
+        load.set(cuts.size(), savepoints, bytes);
     }
 
     /** The reports for one checkpoint, one per writer. */
@@ -90,18 +119,32 @@ final class Cuts {
         private final EncodedReport[] reports;
         private final int[] attempts;
 
+        /** How many reports carry the savepoint flag. */
+        private int flagged;
+
         private Cut(int parallelism) {
             this.reports = new EncodedReport[parallelism];
             this.attempts = new int[parallelism];
         }
 
         private void put(int subtask, int attempt, EncodedReport report) {
+            remove(subtask);
             reports[subtask] = report;
             attempts[subtask] = attempt;
+            flagged += report.savepoint() ? 1 : 0;
         }
 
         private void remove(int subtask) {
+            flagged -= reports[subtask] != null && reports[subtask].savepoint() ? 1 : 0;
             reports[subtask] = null;
+        }
+
+        private long bytes() {
+            long bytes = 0;
+            for (EncodedReport report : reports) {
+                bytes += report == null ? 0 : report.serialized().length;
+            }
+            return bytes;
         }
 
         @Nullable
@@ -110,12 +153,7 @@ final class Cuts {
         }
 
         boolean anyFlagged() {
-            for (EncodedReport report : reports) {
-                if (report != null && report.savepoint()) {
-                    return true;
-                }
-            }
-            return false;
+            return flagged > 0;
         }
 
         /** Whether there is a report, and none without the savepoint flag. */

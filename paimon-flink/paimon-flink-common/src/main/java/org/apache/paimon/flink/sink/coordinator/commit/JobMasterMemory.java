@@ -35,6 +35,7 @@ public final class JobMasterMemory {
 
     private final AbortedCheckpoints aborted = new AbortedCheckpoints();
     private final TaggedSavepoints tagged = new TaggedSavepoints();
+    private final CoordinatorMetrics metrics = new CoordinatorMetrics();
     private final ForeignCommits foreignCommits;
 
     public JobMasterMemory(String table) {
@@ -61,6 +62,10 @@ public final class JobMasterMemory {
 
     public TaggedSavepoints tagged() {
         return tagged;
+    }
+
+    public CoordinatorMetrics metrics() {
+        return metrics;
     }
 
     public ForeignCommits foreignCommits() {

@@ -40,6 +40,7 @@ final class RestoredReports {
     private final long checkpointId;
     private final long committedUpTo;
     private final Replay[] replays;
+    private final LedgerLoad load;
 
     /**
      * How many writers have neither replayed nor finished. Counted, not looked for: it is asked
@@ -47,14 +48,19 @@ final class RestoredReports {
      */
     private int missing;
 
+    /** Size of the reports that are held. */
+    private long bytes;
+
     /**
      * @param committedUpTo everything up to this checkpoint was committed and tagged before
+     * @param load shows what is held
      */
-    RestoredReports(int parallelism, long checkpointId, long committedUpTo) {
+    RestoredReports(int parallelism, long checkpointId, long committedUpTo, LedgerLoad load) {
         this.checkpointId = checkpointId;
         this.committedUpTo = committedUpTo;
         this.replays = new Replay[parallelism];
         this.missing = parallelism;
+        this.load = load;
     }
 
     long checkpointId() {
@@ -89,9 +95,13 @@ final class RestoredReports {
     }
 
     private void put(int subtask, Replay replay) {
-        missing += replays[subtask] != null ? 1 : 0;
+        Replay former = replays[subtask];
+        missing += former != null ? 1 : 0;
+        bytes -= former != null ? former.bytes() : 0;
         replays[subtask] = replay;
         missing -= replay != null ? 1 : 0;
+        bytes += replay != null ? replay.bytes() : 0;
+        load.setReplayedBytes(bytes);
     }
 
     /** How many writers run without a replay. */
@@ -133,6 +143,8 @@ final class RestoredReports {
      * reports for the restored checkpoint: a writer that was reset in between lost its report.
      */
     List<CommitBatch> recover(LongPredicate aborted, AlignedWatermark watermark) {
+        // The batches own the reports from now on.
+        load.setReplayedBytes(0);
         NavigableMap<Long, RestoredCut> cuts = cuts();
         RestoredCut restoredCheckpoint = cuts.get(checkpointId);
         int participants = restoredCheckpoint == null ? 0 : restoredCheckpoint.reports;
@@ -214,6 +226,14 @@ final class RestoredReports {
         private Replay(int attempt, List<EncodedReport> reports) {
             this.attempt = attempt;
             this.reports = reports;
+        }
+
+        private long bytes() {
+            long bytes = 0;
+            for (EncodedReport report : reports) {
+                bytes += report.serialized().length;
+            }
+            return bytes;
         }
     }
 }

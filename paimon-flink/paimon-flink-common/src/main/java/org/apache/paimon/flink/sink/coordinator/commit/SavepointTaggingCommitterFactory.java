@@ -24,6 +24,7 @@ import org.apache.paimon.table.sink.TagCallback;
 import org.apache.paimon.tag.CommitProgress;
 import org.apache.paimon.tag.CommitUserSnapshots;
 import org.apache.paimon.tag.RestoredCommits;
+import org.apache.paimon.tag.SavepointTagStatistics;
 import org.apache.paimon.tag.SavepointTagger;
 import org.apache.paimon.tag.SavepointTags;
 import org.apache.paimon.tag.StoredTableFiles;
@@ -111,6 +112,7 @@ public final class SavepointTaggingCommitterFactory implements Serializable {
     /**
      * @param restoredCheckpointId the checkpoint that the state is restored from, {@link
      *     #NO_CHECKPOINT} for none
+     * @param statistics counts what is done with tags
      * @throws IllegalStateException when the table is not the one that the state was written for
      */
     public SavepointTaggingCommitter over(
@@ -120,6 +122,7 @@ public final class SavepointTaggingCommitterFactory implements Serializable {
             long restoredCheckpointId,
             CommitRun run,
             TaggedSavepoints tagged,
+            SavepointTagStatistics statistics,
             SavepointTaggingCommitter.BeforeCommit beforeCommit)
             throws Exception {
         SnapshotManager snapshotManager = snapshotManagers.get();
@@ -140,7 +143,8 @@ public final class SavepointTaggingCommitterFactory implements Serializable {
                                 tagManager,
                                 tagDeletions,
                                 callbacks,
-                                tagTimeRetained)
+                                tagTimeRetained,
+                                statistics)
                         : null;
         return new SavepointTaggingCommitter(
                 committer,

@@ -55,6 +55,7 @@ public final class SnapshotCommitter implements AutoCloseable {
     private final SavepointTaggingCommitter committer;
     private final CommitRun run;
     private final ForeignCommits foreignCommits;
+    private final CommitStatistics statistics;
     private final CheckpointCommittablesSerializer serializer;
     private final boolean partitionMarkDoneRecoverFromState;
     private final BooleanSupplier cancelled;
@@ -66,12 +67,14 @@ public final class SnapshotCommitter implements AutoCloseable {
             SavepointTaggingCommitter committer,
             CommitRun run,
             ForeignCommits foreignCommits,
+            CommitStatistics statistics,
             CheckpointCommittablesSerializer serializer,
             boolean partitionMarkDoneRecoverFromState,
             BooleanSupplier cancelled) {
         this.committer = committer;
         this.run = run;
         this.foreignCommits = foreignCommits;
+        this.statistics = statistics;
         this.serializer = serializer;
         this.partitionMarkDoneRecoverFromState = partitionMarkDoneRecoverFromState;
         this.cancelled = cancelled;
@@ -186,8 +189,10 @@ public final class SnapshotCommitter implements AutoCloseable {
             }
             checkNotCancelled(batch);
             expectSavepoint(batch);
-            LOG.info("Committing {}.", batch);
+            LOG.debug("Committing {}.", batch);
+            long began = statistics.commitBegins();
             committer.commit(Collections.singletonList(decodeAndRelease(batch)));
+            statistics.committed(began);
         }
     }
 
@@ -199,11 +204,15 @@ public final class SnapshotCommitter implements AutoCloseable {
             }
             checkNotCancelled(batch);
             expectSavepoint(batch);
+            long began = statistics.commitBegins();
             boolean committed =
                     committer.recover(
                             batch.checkpointId(),
                             () -> decodeAndRelease(batch),
                             partitionMarkDoneRecoverFromState);
+            if (committed) {
+                statistics.committed(began);
+            }
             LOG.info(
                     "Restored checkpoint {}: {} for checkpoint {}.",
                     restoredCheckpointId,

@@ -68,9 +68,11 @@ public final class TableCommitterOpener implements CommitterOpener, Serializable
                         restoredCheckpointId,
                         run,
                         memory.tagged(),
+                        memory.metrics().tags(),
                         SnapshotCommitter.unlessCancelled(memory.foreignCommits(), cancelled)),
                 run,
                 memory.foreignCommits(),
+                memory.metrics().commits(),
                 new CheckpointCommittablesSerializer(
                         new CommittableSerializer(new CommitMessageSerializer())),
                 Options.fromMap(table.options())

@@ -62,12 +62,20 @@ public final class ReportReceiver {
     private final Listener listener;
     private final Session[] sessions;
 
+    /** Written by the owner alone. */
+    private volatile long ignoredEvents;
+
     public ReportReceiver(int parallelism, Listener listener) {
         this.listener = listener;
         this.sessions = new Session[parallelism];
         for (int subtask = 0; subtask < parallelism; subtask++) {
             sessions[subtask] = new Session(subtask);
         }
+    }
+
+    /** How many events of attempts that were over have arrived. Readable from any thread. */
+    public long ignoredEvents() {
+        return ignoredEvents;
     }
 
     /**
@@ -155,6 +163,7 @@ public final class ReportReceiver {
                         subtask,
                         from,
                         attempt);
+                ignoredEvents++;
                 return;
             }
             if (from > attempt) {

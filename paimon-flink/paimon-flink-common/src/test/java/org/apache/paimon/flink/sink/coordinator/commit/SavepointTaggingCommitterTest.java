@@ -22,6 +22,7 @@ import org.apache.paimon.manifest.ManifestCommittable;
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.tag.CommitProperties;
 import org.apache.paimon.tag.SavepointTagException;
+import org.apache.paimon.tag.SavepointTagStatistics;
 import org.apache.paimon.tag.SavepointTagger;
 import org.apache.paimon.tag.testutils.AppendTableFixture;
 import org.apache.paimon.tag.testutils.CapturedLog;
@@ -122,6 +123,7 @@ class SavepointTaggingCommitterTest {
                                 restoredCheckpointId,
                                 run,
                                 tagged,
+                                new SavepointTagStatistics(),
                                 SavepointTaggingCommitter.BeforeCommit.mark());
     }
 

@@ -26,6 +26,8 @@ import org.apache.flink.api.common.JobID;
 import org.apache.flink.metrics.groups.OperatorCoordinatorMetricGroup;
 import org.apache.flink.runtime.checkpoint.CheckpointCoordinator;
 import org.apache.flink.runtime.jobgraph.OperatorID;
+import org.apache.flink.runtime.metrics.groups.InternalOperatorCoordinatorMetricGroup;
+import org.apache.flink.runtime.metrics.groups.UnregisteredMetricGroups;
 import org.apache.flink.runtime.operators.coordination.CoordinatorStore;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
 
@@ -62,6 +64,10 @@ import java.util.concurrent.CompletableFuture;
  * </ul>
  */
 final class SimulatedJob {
+
+    private static final OperatorCoordinatorMetricGroup METRICS =
+            new InternalOperatorCoordinatorMetricGroup(
+                    UnregisteredMetricGroups.createUnregisteredJobManagerOperatorMetricGroup());
 
     private static final int MAX_PENDING = 4;
 
@@ -951,7 +957,7 @@ final class SimulatedJob {
 
         @Override
         public OperatorCoordinatorMetricGroup metricGroup() {
-            return null;
+            return METRICS;
         }
 
         @Override

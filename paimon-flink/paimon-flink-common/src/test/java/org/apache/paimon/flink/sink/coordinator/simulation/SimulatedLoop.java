@@ -239,6 +239,17 @@ final class SimulatedLoop implements EventLoop {
         return cancelled;
     }
 
+    @Override
+    public int queued() {
+        return actions.size();
+    }
+
+    /** Time stands still here. */
+    @Override
+    public long busyNanos() {
+        return 0;
+    }
+
     /** Called by a closer only, when the queue is empty or the deadline has passed. */
     @Override
     public boolean close(Duration deadline) {

@@ -21,6 +21,7 @@ import org.apache.paimon.flink.sink.coordinator.commit.TaggedSavepoints;
 import org.apache.paimon.tag.CommitProgress;
 import org.apache.paimon.tag.CommitUserSnapshots;
 import org.apache.paimon.tag.RestoredCommits;
+import org.apache.paimon.tag.SavepointTagStatistics;
 import org.apache.paimon.tag.SavepointTagger;
 import org.apache.paimon.tag.SavepointTags;
 import org.apache.paimon.tag.TableCreation;
@@ -216,7 +217,8 @@ final class Simulation implements AutoCloseable {
                             table.tagManager(),
                             table::tagDeletion,
                             Collections::emptyList,
-                            null);
+                            null,
+                            new SavepointTagStatistics());
             oracle.watch(context.commitUser(), tagger.statistics());
         }
         return new SavepointTaggingCommitter(
