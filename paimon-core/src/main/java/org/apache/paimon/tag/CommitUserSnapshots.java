@@ -196,7 +196,13 @@ public final class CommitUserSnapshots {
                         found.add(snapshot);
                     }
                 });
-        return found.isEmpty() ? Optional.empty() : Optional.of(found.get(found.size() - 1));
+        if (found.isEmpty()) {
+            return Optional.empty();
+        }
+        Snapshot newest = found.get(found.size() - 1);
+        // R2: it may have expired when the next look comes.
+        newestOwn = OwnSnapshot.of(newest);
+        return Optional.of(newest);
     }
 
     // ------------------------------------------------------------------------

@@ -86,6 +86,9 @@ final class Checkpoint {
 
     private Commit commit;
 
+    /** Whether it was committed a second time, without files: either snapshot may be tagged. */
+    private boolean committedAgainWithoutFiles;
+
     /** The newest own snapshot when the coordinator's state was taken; null for none. */
     Commit knownOwn;
 
@@ -171,6 +174,15 @@ final class Checkpoint {
 
     void committedAs(Commit newCommit) {
         identity.commit = newCommit;
+    }
+
+    void committedAgainWithoutFiles() {
+        identity.committedAgainWithoutFiles = true;
+    }
+
+    /** Whether its tag may be there or not. */
+    boolean excused() {
+        return excuse != null || identity.committedAgainWithoutFiles;
     }
 
     /** R2: what it knows and the table was rolled back behind; null for nothing. */

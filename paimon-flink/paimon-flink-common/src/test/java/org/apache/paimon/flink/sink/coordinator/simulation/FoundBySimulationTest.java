@@ -609,4 +609,128 @@ class FoundBySimulationTest {
                 .reaches("2 starts, 1 commit")
                 .keepsItsPromises();
     }
+
+    @Test
+    @DisplayName(
+            "T3: of an empty savepoint that was committed twice, either snapshot may be tagged")
+    void emptySavepointThatWasCommittedTwice() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .maxPartBytes(32)
+                .forceSnapshots()
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.STOP, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_SAVEPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.TAG_FAILS, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_AFTER_ROLLBACK, 1, 1)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_AFTER_ROLLBACK, 0, 0)
+                .reaches("4 starts, 2 commits, 1 tag, 1 fault, 1 failure")
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName(
+            "T10: an empty savepoint is not looked for again by a clone that took it for committed")
+    void emptySavepointCommittedBehindACloneThatLooked() throws Exception {
+        scenario(Mode.LEGAL, 3)
+                .forceSnapshots()
+                .then(StepKind.COMMIT_FAILS, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.ANOTHER_COMMITS, 0, 0)
+                .then(StepKind.RESTART, 0, 0)
+                .then(StepKind.FAIL_WRITER, 0, 0)
+                .then(StepKind.ANOTHER_COMMITS, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.EXPIRE, 0, 0)
+                .then(StepKind.CLONE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.SWITCH_JOBS, 0, 0)
+                .then(StepKind.COMMIT_FAILS, 0, 1)
+                .then(StepKind.RESTART, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SWITCH_JOBS, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 2, 0)
+                .reaches("2 starts, 1 restart, 2 commits, 2 faults, 2 failures")
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("R2: a checkpoint knows what a clone has committed in the name of its run")
+    void rollbackBehindWhatACloneCommittedInOurName() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.CRASH, 2, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.STOP, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_SAVEPOINT, 0, 0)
+                .then(StepKind.CLONE, 3, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SWITCH_JOBS, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_AFTER_ROLLBACK, 0, 2)
+                .reaches("4 starts, 2 commits, 1 tag, 1 fault")
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("R2: a savepoint that expires right after its tag is known to later checkpoints")
+    void ownSavepointExpiresBeforeTheNextLook() throws Exception {
+        scenario(Mode.HOSTILE, 1)
+                .maxPartBytes(59)
+                .forceSnapshots()
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.BARRIER, 0, 0)
+                .then(StepKind.BARRIER, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESCALE, 6, 0)
+                .then(StepKind.RESTORE_OLD, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 3, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.COMPACT, 0, 0)
+                .then(StepKind.EXPIRE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_AFTER_ROLLBACK, 0, 3)
+                .then(StepKind.RESTORE_AFTER_ROLLBACK, 0, 0)
+                .reaches("5 starts, 3 commits, 2 tags")
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("A4: without replays a checkpoint says no more of tags than the restored one")
+    void tagDeletedBehindALostReplay() throws Exception {
+        scenario(Mode.HOSTILE, 1)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_AFTER_ROLLBACK, 5, 0)
+                .then(StepKind.MAIN, 0, 0)
+                .then(StepKind.LOSE_EVENT, 0, 0)
+                .then(StepKind.LOSE_EVENT, 0, 0)
+                .then(StepKind.DELETE_TAG, 0, 0)
+                .reaches("2 starts, 1 commit, 1 tag, 1 deleted tag")
+                .keepsItsPromises();
+    }
 }

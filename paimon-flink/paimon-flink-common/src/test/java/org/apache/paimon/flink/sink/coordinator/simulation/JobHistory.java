@@ -68,6 +68,9 @@ final class JobHistory {
     /** Whether another job has taken its place: what it left undone is nobody's business. */
     boolean superseded;
 
+    /** The restored checkpoint of which no replay arrived: its coordinator learns nothing new. */
+    Checkpoint withoutReplays;
+
     /** Files before the last restore of the whole job. */
     BitSet base = new BitSet();
 
@@ -103,6 +106,7 @@ final class JobHistory {
     }
 
     void restoreAll(Checkpoint checkpoint) {
+        withoutReplays = null;
         base = checkpoint == null ? new BitSet() : checkpoint.holds();
         reports = new ArrayList<>();
         for (int i = 0; i < parallelism; i++) {

@@ -376,13 +376,25 @@ final class Oracle {
         look();
         job.working = true;
         checkpoint.takenBy = job;
-        checkpoint.knownOwn = job.history.newestOwn;
+        checkpoint.knownOwn = knownOwn(job.history);
         checkpoint.knownRollback =
                 rollbacksAsLatest.isEmpty()
                         ? null
                         : rollbacksAsLatest.get(rollbacksAsLatest.size() - 1);
         checkpoint.committedBefore = contentOf(job.history, latest());
-        checkpoint.taggedBefore = tagged;
+        // A4: without replays it passes on what the restored state has said, until a later
+        // checkpoint has completed.
+        boolean learnsNothing =
+                job.history.withoutReplays != null
+                        && job.history.withoutReplays == job.history.newest;
+        checkpoint.taggedBefore = learnsNothing ? job.history.newest.taggedBefore : tagged;
+    }
+
+    /** R2: also what a clone has committed in the name of the checkpoint that both restored. */
+    private static Checkpoint.Commit knownOwn(JobHistory history) {
+        Checkpoint.Commit own = history.newestOwn;
+        Checkpoint.Commit inOurName = newestCommit(history);
+        return own == null || inOurName != null && own.number < inOurName.number ? inOurName : own;
     }
 
     /**
@@ -404,6 +416,7 @@ final class Oracle {
 
     /** A replay was lost as a whole: what is restored then looks as if all writers had finished. */
     void replayLost(JobHistory history) {
+        history.withoutReplays = history.newest;
         for (Checkpoint checkpoint : history.checkpoints.values()) {
             if (tagOf(checkpoint) == null && checkpoint.excuse == null) {
                 checkpoint.excuse = "its replay was lost as a whole";
@@ -675,13 +688,30 @@ final class Oracle {
         commits.add(commit);
         bySnapshot.put(snapshot.id, new Committed(history, checkpoint));
         if (checkpoint.commit() != null && added.isEmpty()) {
-            checkpoint.excuse = "it was committed again without files, and either may be tagged";
+            checkpoint.committedAgainWithoutFiles();
         }
         checkpoint.committedAs(commit);
+        if (checkpoint.ownFiles == 0) {
+            excuseWhoHasLookedBefore(committer, checkpoint);
+        }
         history.newestOwn = commit;
         history.lastIdentifier = snapshot.identifier;
         committer.working = true;
         committer.lastCommitted = snapshot.identifier;
+    }
+
+    /**
+     * Where snapshots above the anchor have expired, files decide, and this savepoint has none: a
+     * clone that has looked at the table takes it for committed, and does not look for it again.
+     */
+    private void excuseWhoHasLookedBefore(SimulatedJob committer, Checkpoint committed) {
+        for (SimulatedJob clone : simulation.jobs()) {
+            Checkpoint copy = clone.history.checkpoint(committed.id);
+            boolean looked = clone != committer && clone.firstLook >= 0;
+            if (looked && copy != null && copy.is(committed)) {
+                copy.excuse = "it holds nothing, and was committed after this clone had looked";
+            }
+        }
     }
 
     /** A3: who restores this checkpoint takes its snapshot for all of it. */
@@ -854,7 +884,7 @@ final class Oracle {
         if (!checkpoint.type.savepoint() || !simulation.config().autoTag) {
             return Demand.MUST_NOT;
         }
-        if (checkpoint.excuse != null) {
+        if (checkpoint.excused()) {
             return Demand.MAY;
         }
         switch (checkpoint.status) {

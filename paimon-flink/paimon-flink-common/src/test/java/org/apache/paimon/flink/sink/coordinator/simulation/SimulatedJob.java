@@ -24,10 +24,9 @@ import org.apache.paimon.tag.UndecidedCommitException;
 
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.metrics.groups.OperatorCoordinatorMetricGroup;
+import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.checkpoint.CheckpointCoordinator;
 import org.apache.flink.runtime.jobgraph.OperatorID;
-import org.apache.flink.runtime.metrics.groups.InternalOperatorCoordinatorMetricGroup;
-import org.apache.flink.runtime.metrics.groups.UnregisteredMetricGroups;
 import org.apache.flink.runtime.operators.coordination.CoordinatorStore;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
 
@@ -64,10 +63,6 @@ import java.util.concurrent.CompletableFuture;
  * </ul>
  */
 final class SimulatedJob {
-
-    private static final OperatorCoordinatorMetricGroup METRICS =
-            new InternalOperatorCoordinatorMetricGroup(
-                    UnregisteredMetricGroups.createUnregisteredJobManagerOperatorMetricGroup());
 
     private static final int MAX_PENDING = 4;
 
@@ -943,7 +938,13 @@ final class SimulatedJob {
     }
 
     /** What the coordinator knows of Flink. */
+    /** Nobody reads them. */
+    private static final class Metrics extends UnregisteredMetricsGroup
+            implements OperatorCoordinatorMetricGroup {}
+
     private final class Context implements OperatorCoordinator.Context {
+
+        private final OperatorCoordinatorMetricGroup metrics = new Metrics();
 
         @Override
         public JobID getJobID() {
@@ -957,7 +958,7 @@ final class SimulatedJob {
 
         @Override
         public OperatorCoordinatorMetricGroup metricGroup() {
-            return METRICS;
+            return metrics;
         }
 
         @Override

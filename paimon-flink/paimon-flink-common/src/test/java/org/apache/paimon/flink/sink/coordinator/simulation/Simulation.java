@@ -30,6 +30,7 @@ import org.apache.paimon.utils.EventLoop;
 import org.apache.flink.api.common.state.ListState;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Collections;
 import java.util.Comparator;
@@ -127,6 +128,11 @@ final class Simulation implements AutoCloseable {
 
     Oracle oracle() {
         return oracle;
+    }
+
+    /** The job, and its clone while there is one. */
+    List<SimulatedJob> jobs() {
+        return other == null ? Collections.singletonList(job) : Arrays.asList(job, other);
     }
 
     SimulatedTable table() {
