@@ -108,7 +108,8 @@ public final class CommitUserSnapshots {
         List<Snapshot> appeared = new ArrayList<>(1);
         long newest = newestId();
         missed = false;
-        rolledBack = newest < seen.id() || isReplaced(seen);
+        SnapshotPosition newestKnown = newestKnown();
+        rolledBack = newest < newestKnown.id() || isReplaced(newestKnown);
         if (rolledBack) {
             SnapshotPosition before = seen;
             seen = head();
@@ -136,6 +137,13 @@ public final class CommitUserSnapshots {
             seen = SnapshotPosition.of(appeared.get(appeared.size() - 1));
         }
         return appeared;
+    }
+
+    /** What this process has committed since the last look may be newer than that. */
+    private SnapshotPosition newestKnown() {
+        return newestOwn != null && newestOwn.position().id() > seen.id()
+                ? newestOwn.position()
+                : seen;
     }
 
     /** The newest snapshots, as far as they were committed after a point in time, oldest first. */

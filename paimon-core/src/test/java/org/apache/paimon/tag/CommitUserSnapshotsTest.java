@@ -333,6 +333,36 @@ class CommitUserSnapshotsTest {
         assertThat(own.findSinceLook(5, RUN)).isEmpty();
     }
 
+    @Test
+    @DisplayName(
+            "R2: what was found since the last look is the newest own one, also when it expires")
+    void remembersWhatItHasFound() throws Exception {
+        own.look();
+        Snapshot savepoint = fixture.commitAs(ME, RUN, 5, 1);
+        own.findSinceLook(5, RUN);
+        assertThat(own.newestOwn()).isEqualTo(OwnSnapshot.of(savepoint));
+
+        fixture.commit(OTHER, 5, 2);
+        fixture.expireAllBut(1);
+        own.look();
+        assertThat(own.missed()).isTrue();
+        assertThat(own.newestOwn()).isEqualTo(OwnSnapshot.of(savepoint));
+    }
+
+    @Test
+    @DisplayName("R2: when the table is rolled back behind what was found, it is forgotten again")
+    void forgetsWhatWasRolledBack() throws Exception {
+        Snapshot first = fixture.commitAs(ME, RUN, 4, 1);
+        own.look();
+        fixture.commitAs(ME, RUN, 5, 2);
+        own.findSinceLook(5, RUN);
+
+        fixture.table().rollbackTo(first.id());
+        own.look();
+        assertThat(own.rolledBack()).isTrue();
+        assertThat(own.newestOwn()).isEqualTo(OwnSnapshot.of(first));
+    }
+
     @Tag("slow")
     @ParameterizedTest(name = "{0} snapshots")
     @ValueSource(ints = {10, 1_000, 10_000})

@@ -733,4 +733,46 @@ class FoundBySimulationTest {
                 .reaches("2 starts, 1 commit, 1 tag, 1 deleted tag")
                 .keepsItsPromises();
     }
+
+    @Test
+    @DisplayName("R2: a running job that is rolled back behind a savepoint forgets that snapshot")
+    void rollbackBehindWhatWasJustTagged() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .forceSnapshots()
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_SAVEPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.ROLL_BACK_BELOW, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.CLONE, 7, 0)
+                .reaches("3 starts, 2 commits, 1 tag")
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName(
+            "A3: what a reset writer had written before a cloned savepoint is there in another form")
+    void cloneOfASavepointWhoseJobWentBack() throws Exception {
+        scenario(Mode.LEGAL, 3)
+                .then(StepKind.DRAIN_WITHOUT, 4, 0)
+                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.FAIL_ALL, 0, 0)
+                .then(StepKind.CLONE, 7, 0)
+                .then(StepKind.SWITCH_JOBS, 0, 0)
+                .then(StepKind.RESTART, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.STOP, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SWITCH_JOBS, 0, 0)
+                .reaches("2 starts, 1 restart, 1 commit, 1 tag")
+                .keepsItsPromises();
+    }
 }

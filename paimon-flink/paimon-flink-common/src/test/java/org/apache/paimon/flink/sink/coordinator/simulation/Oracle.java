@@ -160,6 +160,24 @@ final class Oracle {
     void opens(SimulatedJob job) {
         if (job.firstLook < 0) {
             job.firstLook = commits.size();
+            expectAnotherForm(job.history);
+        }
+    }
+
+    /**
+     * A3: when a writer was reset to before the restored savepoint, and its job went on, what that
+     * writer had written is in the table in another form.
+     */
+    private void expectAnotherForm(JobHistory history) {
+        Checkpoint restored = history.startedFrom;
+        if (restored == null || restored.takenBy == null) {
+            return;
+        }
+        Checkpoint original = restored.takenBy.history.checkpoint(restored.id);
+        if (original.broken && newestIdentifier(history.user) > restored.id) {
+            BitSet gone = restored.holds();
+            gone.andNot(content());
+            history.uncertain.or(gone);
         }
     }
 

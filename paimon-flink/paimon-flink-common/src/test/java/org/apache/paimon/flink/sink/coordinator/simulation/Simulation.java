@@ -762,17 +762,7 @@ final class Simulation implements AutoCloseable {
         Checkpoint restored = retained.get(which % retained.size());
         JobHistory old = restored.takenBy.history;
         cancel(restored.id);
-        BitSet gone = restored.holds();
-        gone.andNot(oracle.content());
-        boolean wentOn = restored.broken && oracle.newestIdentifier(old.user) > restored.id;
-        JobHistory history = old.restoredFrom(restored, nextUser(), job.history.parallelism);
-        if (wentOn) {
-            // A3: what the writer that was reset had written is there in another form.
-            history.uncertain.or(gone);
-        }
-        old.superseded = true;
-        job.history.superseded = true;
-        start(history, processForNext());
+        restoreFrom(old, restored, job.history.parallelism);
         return true;
     }
 
