@@ -22,6 +22,7 @@ import org.apache.paimon.data.BinaryString;
 import org.apache.paimon.data.GenericRow;
 import org.apache.paimon.data.InternalRow;
 import org.apache.paimon.disk.IOManager;
+import org.apache.paimon.fs.FileIO;
 import org.apache.paimon.fs.Path;
 import org.apache.paimon.fs.local.LocalFileIO;
 import org.apache.paimon.io.DataFileMeta;
@@ -87,12 +88,24 @@ public final class AppendTableFixture {
         return create(directory, Collections.emptyMap(), Collections.singletonList("name"));
     }
 
+    /** The same in another file system. */
+    public static AppendTableFixture create(FileIO fileIO, String warehouse) throws Exception {
+        return create(fileIO, warehouse, Collections.emptyMap(), Collections.emptyList());
+    }
+
     private static AppendTableFixture create(
             File directory, Map<String, String> options, List<String> partitionKeys)
             throws Exception {
-        AppendTableFixture fixture =
-                new AppendTableFixture(
-                        new CountingFileIO(LocalFileIO.create()), directory.toURI().toString());
+        return create(LocalFileIO.create(), directory.toURI().toString(), options, partitionKeys);
+    }
+
+    private static AppendTableFixture create(
+            FileIO fileIO,
+            String warehouse,
+            Map<String, String> options,
+            List<String> partitionKeys)
+            throws Exception {
+        AppendTableFixture fixture = new AppendTableFixture(new CountingFileIO(fileIO), warehouse);
         fixture.catalog.createDatabase(DATABASE, true);
         fixture.createTable(options, partitionKeys);
         return fixture;
