@@ -127,6 +127,11 @@ public final class RestClient {
         return cause;
     }
 
+    /** All that Flink says of the job's failures, as text. */
+    public String failures(String job) {
+        return get("/jobs/" + job + "/exceptions").toString();
+    }
+
     /** Current attempt of each subtask of each vertex. */
     public List<Subtask> subtasks(String job) {
         List<Subtask> all = new ArrayList<>();
