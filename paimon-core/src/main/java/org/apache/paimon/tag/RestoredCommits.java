@@ -86,6 +86,9 @@ public final class RestoredCommits {
 
     private boolean read;
 
+    /** What the checkpoint has said to be committed and tagged, when nothing else of it counts. */
+    private long decidedUpTo = NONE;
+
     public RestoredCommits(
             CommitUserSnapshots snapshots,
             SavepointTags tags,
@@ -124,8 +127,16 @@ public final class RestoredCommits {
 
     /** Goes by the base's rule from now on, as if the checkpoint knew nothing (R2). */
     public void ignoreProgress() {
+        if (progress != null) {
+            decidedUpTo = progress.committedUpTo();
+        }
         progress = null;
         forget();
+    }
+
+    /** A4: whether a savepoint had been tagged, or not, before the restored checkpoint. */
+    public boolean decided(long savepointId) {
+        return savepointId <= decidedUpTo;
     }
 
     /** In whose name to commit what is not committed; empty when the checkpoint names nobody. */
@@ -192,12 +203,17 @@ public final class RestoredCommits {
             return;
         }
         if (snapshots.isOwn(snapshot)) {
-            newestOfUser = snapshot;
+            newestOfUser = newer(newestOfUser, snapshot);
         }
         if (isOfThisCourse(snapshot)) {
             committedUpTo = Math.max(committedUpTo, snapshot.commitIdentifier());
-            byIdentifier.put(snapshot.commitIdentifier(), snapshot);
+            // Behind a rollback an identifier is committed again, and the tag of the first stays.
+            byIdentifier.merge(snapshot.commitIdentifier(), snapshot, RestoredCommits::newer);
         }
+    }
+
+    private static Snapshot newer(@Nullable Snapshot one, Snapshot other) {
+        return one != null && one.id() > other.id() ? one : other;
     }
 
     /** Reads the table again: it was rolled back meanwhile. */
