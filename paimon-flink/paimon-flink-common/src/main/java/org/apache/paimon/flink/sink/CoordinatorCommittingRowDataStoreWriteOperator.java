@@ -16,9 +16,10 @@ import org.apache.paimon.flink.sink.coordinator.AwaitCommitRequest;
 import org.apache.paimon.flink.sink.coordinator.AwaitCommitResponse;
 import org.apache.paimon.flink.sink.coordinator.CheckpointCommittables;
 import org.apache.paimon.flink.sink.coordinator.CheckpointCommittablesSerializer;
-import org.apache.paimon.flink.sink.coordinator.CoordinationResponseUtils;
+import org.apache.paimon.flink.sink.coordinator.ReplayReceivedRequest;
 import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
 import org.apache.paimon.flink.sink.coordinator.report.PendingReports;
+import org.apache.paimon.flink.sink.coordinator.report.ReportSideState;
 import org.apache.paimon.flink.sink.coordinator.report.WriterEventSender;
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.table.sink.CommitMessageSerializer;
@@ -32,8 +33,6 @@ import org.apache.flink.runtime.checkpoint.SavepointType;
 import org.apache.flink.runtime.checkpoint.SnapshotType;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
 import org.apache.flink.runtime.jobgraph.tasks.TaskOperatorEventGateway;
-import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
-import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.runtime.operators.coordination.OperatorEventGateway;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
 import org.apache.flink.runtime.state.StateInitializationContext;
@@ -44,7 +43,6 @@ import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.util.ExceptionUtils;
-import org.apache.flink.util.SerializedValue;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,7 +54,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeoutException;
 
 /**
  * Writes rows into an unaware-bucket append table and reports the files to the coordinator, which
@@ -92,12 +89,16 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
     /** S3: as in the base release. */
     public static final String PENDING_COMMITTABLE_STATE_NAME = "pending_committable_state";
 
+    /** S6: a name of our own, which other builds carry along unread. */
+    static final String SIDE_STATE_NAME = "pending_committable_side_state";
+
     private static final long NONE = -1;
 
     private final OperatorEventGateway operatorEventGateway;
     private final boolean flagSavepoints;
 
     private transient ListState<byte[]> pendingReportsState;
+    private transient ListState<byte[]> sideState;
     private transient CheckpointCommittablesSerializer serializer;
     private transient WriterEventSender sender;
 
@@ -134,7 +135,7 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
         serializer =
                 new CheckpointCommittablesSerializer(
                         new CommittableSerializer(new CommitMessageSerializer()));
-        sender = new WriterEventSender(operatorEventGateway);
+        sender = new WriterEventSender(operatorEventGateway, this::awaitReplayReceived);
         reports = new PendingReports();
         flushed = new ArrayList<>();
         currentWatermark = Long.MIN_VALUE;
@@ -152,22 +153,48 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
             restored.add(flagSavepoints ? report : report.withdrawn());
         }
         reports.restored(restored);
-        sender.replay(context.getRestoredCheckpointId().orElse(NONE), restored);
+        long restoredCheckpointId = context.getRestoredCheckpointId().orElse(NONE);
+        sideState =
+                context.getOperatorStateStore()
+                        .getListState(
+                                new ListStateDescriptor<>(
+                                        SIDE_STATE_NAME, BytePrimitiveArraySerializer.INSTANCE));
+        sender.replay(restoredCheckpointId, restored, readSideState(restoredCheckpointId));
+    }
+
+    /** S6: what another build has carried along unread is ignored. */
+    private List<ReportSideState> readSideState(long restoredCheckpointId) throws Exception {
+        List<ReportSideState> ofRestored = new ArrayList<>();
+        for (byte[] element : sideState.get()) {
+            ReportSideState read;
+            try {
+                read = ReportSideState.fromBytes(element);
+            } catch (IOException e) {
+                throw unreadable(SIDE_STATE_NAME, e);
+            }
+            if (read.writtenIn() == restoredCheckpointId) {
+                ofRestored.add(read);
+            } else {
+                LOG.debug("Ignoring {}: restored is {}.", read, restoredCheckpointId);
+            }
+        }
+        return ofRestored;
     }
 
     private EncodedReport readState(byte[] element) throws IOException {
         try {
             return EncodedReport.fromState(element);
         } catch (IOException e) {
-            throw new IOException(
-                    String.format(
-                            "The state '%s' of writer subtask %d for table %s cannot be read: %s",
-                            PENDING_COMMITTABLE_STATE_NAME,
-                            subtask(),
-                            table.name(),
-                            e.getMessage()),
-                    e);
+            throw unreadable(PENDING_COMMITTABLE_STATE_NAME, e);
         }
+    }
+
+    private IOException unreadable(String stateName, IOException cause) {
+        return new IOException(
+                String.format(
+                        "The state '%s' of writer subtask %d for table %s cannot be read: %s",
+                        stateName, subtask(), table.name(), cause.getMessage()),
+                cause);
     }
 
     /** Here, and only here, the writer learns what kind of checkpoint this is. */
@@ -183,6 +210,7 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
         if (report.savepoint()) {
             report = report.withSavepointPath(SavepointLocation.pathOf(checkpointOptions));
         }
+        reports.add(report);
         if (type.isSavepoint() && ((SavepointType) type).isSynchronous()) {
             reports.stopsWith(checkpointId);
         }
@@ -204,7 +232,6 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
                                 checkpointId, flushed, currentWatermark, currentIdle, savepoint),
                         serializer);
         flushed = new ArrayList<>();
-        reports.add(report);
         return report;
     }
 
@@ -212,6 +239,7 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
     public void snapshotState(StateSnapshotContext context) throws Exception {
         super.snapshotState(context);
         pendingReportsState.update(reports.toState());
+        sideState.update(reports.sideState(context.getCheckpointId()));
     }
 
     /** T2, E3: returns only after the commit when this writer ends with the checkpoint. */
@@ -304,35 +332,56 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
      * @throws IOException when the coordinator answers that the commit failed
      */
     private void awaitCommit(long checkpointId) throws Exception {
-        TaskOperatorEventGateway gateway = requestGateway();
-        SerializedValue<CoordinationRequest> request =
-                new SerializedValue<>(new AwaitCommitRequest(subtask(), checkpointId));
         LOG.info(
                 "Subtask {} ends with checkpoint {}: waiting for its commit.",
                 subtask(),
                 checkpointId);
-        while (true) {
-            try {
-                CoordinationResponse response =
-                        gateway.sendRequestToCoordinator(getOperatorID(), request).get();
-                AwaitCommitResponse answer = CoordinationResponseUtils.unwrap(response);
-                if (answer.failure() != null) {
-                    throw notCommitted(checkpointId, answer.failure(), null);
-                }
-                LOG.info(
-                        "Everything up to checkpoint {} is committed.",
-                        answer.committedCheckpointId());
-                return;
-            } catch (ExecutionException e) {
-                // The coordinator answers failures with a response, whatever their cause: only the
-                // RPC itself times out with an exception.
-                Throwable cause = ExceptionUtils.stripExecutionException(e);
-                if (!(cause instanceof TimeoutException)) {
-                    throw notCommitted(checkpointId, cause.getMessage(), e);
-                }
-                LOG.info("The commit of checkpoint {} is still under way.", checkpointId);
-            }
+        AwaitCommitResponse answer;
+        try {
+            answer =
+                    requests()
+                            .ask(
+                                    new AwaitCommitRequest(subtask(), checkpointId),
+                                    () ->
+                                            LOG.info(
+                                                    "The commit of checkpoint {} is still under"
+                                                            + " way.",
+                                                    checkpointId));
+        } catch (ExecutionException e) {
+            Throwable cause = ExceptionUtils.stripExecutionException(e);
+            throw notCommitted(checkpointId, cause.getMessage(), e);
         }
+        if (answer.failure() != null) {
+            throw notCommitted(checkpointId, answer.failure(), null);
+        }
+        LOG.info("Everything up to checkpoint {} is committed.", answer.committedCheckpointId());
+    }
+
+    /** W4: returns when the coordinator has taken in what was sent of the replay. */
+    private void awaitReplayReceived() throws IOException, InterruptedException {
+        try {
+            requests()
+                    .ask(
+                            new ReplayReceivedRequest(subtask()),
+                            () ->
+                                    LOG.info(
+                                            "The coordinator of table {} has not taken in yet what"
+                                                    + " subtask {} has sent of its restored state.",
+                                            table.name(),
+                                            subtask()));
+        } catch (ExecutionException e) {
+            throw new IOException(
+                    String.format(
+                            "Writer subtask %d for table %s cannot replay its restored state: %s",
+                            subtask(),
+                            table.name(),
+                            ExceptionUtils.stripExecutionException(e).getMessage()),
+                    e);
+        }
+    }
+
+    private CoordinatorRequests requests() {
+        return new CoordinatorRequests(requestGateway(), getOperatorID());
     }
 
     private IOException notCommitted(

@@ -14,13 +14,8 @@ package org.apache.paimon.flink.sink.coordinator;
 
 import org.apache.paimon.flink.sink.Committable;
 import org.apache.paimon.flink.sink.CommittableSerializer;
-import org.apache.paimon.flink.sink.coordinator.report.BigEndian;
-import org.apache.paimon.flink.sink.coordinator.report.CommittableReader;
-import org.apache.paimon.table.sink.CommitMessageSerializer;
 
 import org.apache.flink.core.io.SimpleVersionedSerializer;
-
-import javax.annotation.Nullable;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -51,7 +46,6 @@ public class CheckpointCommittablesSerializer
     public static final int VERSION_3 = 3;
 
     private final CommittableSerializer committableSerializer;
-    private final CommitMessageSerializer messageSerializer = new CommitMessageSerializer();
 
     public CheckpointCommittablesSerializer(CommittableSerializer committableSerializer) {
         this.committableSerializer = committableSerializer;
@@ -107,13 +101,9 @@ public class CheckpointCommittablesSerializer
     public CheckpointCommittables deserialize(int version, byte[] serialized) throws IOException {
         Body body = new Body(version, serialized);
         List<Committable> committables = new ArrayList<>(body.count());
-        CommittableReader reader =
-                body.count() > 0 && body.committableVersion() == committableSerializer.getVersion()
-                        ? new CommittableReader(serialized, messageSerializer)
-                        : null;
         while (body.hasNext()) {
             body.skip();
-            committables.add(decode(body, reader));
+            committables.add(decode(body));
         }
         return new CheckpointCommittables(
                 checkpointId(serialized),
@@ -123,15 +113,11 @@ public class CheckpointCommittablesSerializer
                 savepoint(version, serialized));
     }
 
-    /**
-     * @param reader null when the committables have an older version, which the base reads
-     */
-    private Committable decode(Body body, @Nullable CommittableReader reader) throws IOException {
+    private Committable decode(Body body) throws IOException {
         try {
-            return reader != null
-                    ? reader.read(body.offset(), body.length())
-                    : committableSerializer.deserialize(body.committableVersion(), body.copy());
-        } catch (IOException | RuntimeException e) {
+            return committableSerializer.deserialize(body.committableVersion(), body.copy());
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            // The last one where a length in it is absurd, which a checksum would have shown (S2).
             throw new IOException(
                     String.format(
                             "Committable %d of %d (version %d, %d bytes) in the report for"
@@ -202,11 +188,11 @@ public class CheckpointCommittablesSerializer
     }
 
     public static long checkpointId(byte[] serialized) {
-        return BigEndian.getLong(serialized, 0);
+        return ByteBuffer.wrap(serialized).getLong(0);
     }
 
     public static long watermark(byte[] serialized) {
-        return BigEndian.getLong(serialized, Long.BYTES);
+        return ByteBuffer.wrap(serialized).getLong(Long.BYTES);
     }
 
     public static boolean idle(int version, byte[] serialized) {
@@ -218,7 +204,7 @@ public class CheckpointCommittablesSerializer
     }
 
     public static int committableCount(int version, byte[] serialized) {
-        return BigEndian.getInt(serialized, headerLength(version) + Integer.BYTES);
+        return ByteBuffer.wrap(serialized).getInt(headerLength(version) + Integer.BYTES);
     }
 
     /** A copy of a report of version 3 as version 2, which has no savepoint flag. */
@@ -264,7 +250,7 @@ public class CheckpointCommittablesSerializer
             validateHeader(version, serialized);
             this.serialized = serialized;
             int header = headerLength(version);
-            this.committableVersion = BigEndian.getInt(serialized, header);
+            this.committableVersion = ByteBuffer.wrap(serialized).getInt(header);
             this.count = committableCount(version, serialized);
             this.next = header + 2 * Integer.BYTES;
         }
@@ -335,7 +321,7 @@ public class CheckpointCommittablesSerializer
                         position,
                         count);
             }
-            int length = BigEndian.getInt(serialized, next);
+            int length = ByteBuffer.wrap(serialized).getInt(next);
             if (length < 0 || length > left() - Integer.BYTES) {
                 throw corrupt(
                         serialized,

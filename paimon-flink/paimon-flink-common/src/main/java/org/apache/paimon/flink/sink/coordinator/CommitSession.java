@@ -77,6 +77,7 @@ final class CommitSession {
 
     private final PendingCheckpoints pendingCheckpoints = new PendingCheckpoints();
     private final AwaitedCommits awaitedCommits;
+    private final ReplayAnswers replayAnswers;
 
     private SessionState state = SessionState.CREATED;
 
@@ -121,6 +122,8 @@ final class CommitSession {
                 new AwaitedCommits(
                         () -> loop.execute("answer to a writer that ends", this::answerWriters),
                         () -> closed().getMessage());
+        this.replayAnswers =
+                new ReplayAnswers(answer -> loop.execute("answer to a replay", answer::run));
     }
 
     // ------------------------------------------------------------------------
@@ -215,6 +218,7 @@ final class CommitSession {
         FlinkException closed = closed();
         pendingCheckpoints.closed(closed);
         awaitedCommits.failed(closed.getMessage());
+        replayAnswers.closed();
         CommitterLock.release(loop);
         if (committer != null) {
             committer.close();
@@ -347,7 +351,9 @@ final class CommitSession {
     // ------------------------------------------------------------------------
 
     CompletableFuture<CoordinationResponse> handleCoordinationRequest(CoordinationRequest request) {
-        return awaitedCommits.request(request);
+        return request instanceof ReplayReceivedRequest
+                ? replayAnswers.request((ReplayReceivedRequest) request)
+                : awaitedCommits.request(request);
     }
 
     private void answerWriters() {

@@ -33,9 +33,11 @@ import org.apache.flink.runtime.operators.coordination.OperatorEvent;
 import org.apache.flink.util.InstantiationUtil;
 
 import java.io.File;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -188,8 +190,14 @@ final class CoordinatorFixture {
                                 } else {
                                     deliver(coordinator, subtask, attempt, event);
                                 }
-                            });
-            sender.replay(restoredCheckpointId, Arrays.asList(replayed));
+                            },
+                            () -> {});
+            try {
+                sender.replay(
+                        restoredCheckpointId, Arrays.asList(replayed), Collections.emptyList());
+            } catch (IOException | InterruptedException e) {
+                throw new AssertionError(e);
+            }
         }
 
         private static void deliver(

@@ -121,6 +121,6 @@ public final class SimulationAccess {
 
     /** A sender that cuts reports into parts of the given size. */
     public static WriterEventSender sender(OperatorEventGateway gateway, int maxPartBytes) {
-        return new WriterEventSender(gateway, maxPartBytes);
+        return new WriterEventSender(gateway, () -> {}, maxPartBytes);
     }
 }

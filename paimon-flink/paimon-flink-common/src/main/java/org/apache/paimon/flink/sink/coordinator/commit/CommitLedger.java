@@ -15,6 +15,7 @@ package org.apache.paimon.flink.sink.coordinator.commit;
 import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
 import org.apache.paimon.flink.sink.coordinator.report.ReportProtocolException;
 import org.apache.paimon.flink.sink.coordinator.report.ReportReceiver;
+import org.apache.paimon.flink.sink.coordinator.report.ReportSideState;
 
 import javax.annotation.Nullable;
 
@@ -119,13 +120,18 @@ public final class CommitLedger implements ReportReceiver.Listener {
      * What an attempt of a writer found in its restored state.
      *
      * @param restoredCheckpointId the checkpoint it was restored from, -1 for none
+     * @param sideStates what that state says of reports (S6)
      * @throws ReportProtocolException when the attempt was restored from another checkpoint than
      *     the coordinator knows, replays a report of a later one, or cannot be finished as it was
      *     taken to be when the job was recovered: then its first replay was lost, and not committed
      */
     @Override
     public void replay(
-            int subtask, int attempt, long restoredCheckpointId, List<EncodedReport> reports)
+            int subtask,
+            int attempt,
+            long restoredCheckpointId,
+            List<EncodedReport> reports,
+            List<ReportSideState> sideStates)
             throws ReportProtocolException {
         WriterParticipation writer = writers[subtask];
         long expected = restoring() ? restored.checkpointId() : writer.resetTo();
@@ -160,13 +166,16 @@ public final class CommitLedger implements ReportReceiver.Listener {
         }
         writer.replayed(attempt, expected);
         if (restoring()) {
-            restored.replayed(subtask, attempt, reports);
+            restored.replayed(subtask, attempt, reports, sideStates);
             return;
         }
+        ReportSideStates ownSideStates = new ReportSideStates();
+        ownSideStates.add(sideStates);
         // A region failover: the other writers went on, and so did the commits. What this writer
         // had reported up to the checkpoint is either committed or still here.
         for (EncodedReport report : reports) {
             if (report.checkpointId() > lastAligned) {
+                ownSideStates.check(subtask, attempt, report);
                 cuts.put(subtask, attempt, report);
             }
         }

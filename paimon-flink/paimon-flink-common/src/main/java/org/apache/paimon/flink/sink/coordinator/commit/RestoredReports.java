@@ -14,6 +14,7 @@ package org.apache.paimon.flink.sink.coordinator.commit;
 
 import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
 import org.apache.paimon.flink.sink.coordinator.report.ReportProtocolException;
+import org.apache.paimon.flink.sink.coordinator.report.ReportSideState;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -76,8 +77,15 @@ final class RestoredReports {
         return replayed.checkpointId() <= committedUpTo ? replayed.withoutCommittables() : replayed;
     }
 
-    void replayed(int subtask, int attempt, List<EncodedReport> reports) {
-        put(subtask, new Replay(attempt, reports));
+    /**
+     * @param sideStates what the writer's state says of reports, also of other writers' ones (S6)
+     */
+    void replayed(
+            int subtask,
+            int attempt,
+            List<EncodedReport> reports,
+            List<ReportSideState> sideStates) {
+        put(subtask, new Replay(attempt, reports, sideStates));
     }
 
     /** E4: a writer runs and will not replay, since its vertex had finished. */
@@ -141,8 +149,12 @@ final class RestoredReports {
      *
      * <p>A4: the cut of a savepoint is complete when as many flagged reports carry it as there are
      * reports for the restored checkpoint: a writer that was reset in between lost its report.
+     *
+     * @throws ReportProtocolException S6: when a report is not the one that was written
      */
-    List<CommitBatch> recover(LongPredicate aborted, AlignedWatermark watermark) {
+    List<CommitBatch> recover(LongPredicate aborted, AlignedWatermark watermark)
+            throws ReportProtocolException {
+        ReportSideStates sideStates = checkedSideStates();
         // The batches own the reports from now on.
         load.setReplayedBytes(0);
         NavigableMap<Long, RestoredCut> cuts = cuts();
@@ -172,10 +184,32 @@ final class RestoredReports {
                 continue;
             }
             boolean complete = cut.flagged == participants && !aborted.test(id);
-            batches.add(new CommitBatch(id, watermark.value(), complete, incomplete));
+            batches.add(
+                    new CommitBatch(
+                            id,
+                            watermark.value(),
+                            complete,
+                            complete ? sideStates.savepointPath(id) : null,
+                            incomplete));
             incomplete = new ArrayDeque<>();
         }
         return batches;
+    }
+
+    /** S6: joined here, where those of all writers are together. */
+    private ReportSideStates checkedSideStates() throws ReportProtocolException {
+        ReportSideStates sideStates = new ReportSideStates();
+        for (Replay replay : replays) {
+            sideStates.add(replay.sideStates);
+        }
+        for (int subtask = 0; subtask < replays.length; subtask++) {
+            for (EncodedReport report : replays[subtask].reports) {
+                if (report.checkpointId() > committedUpTo) {
+                    sideStates.check(subtask, replays[subtask].attempt, report);
+                }
+            }
+        }
+        return sideStates;
     }
 
     private NavigableMap<Long, RestoredCut> cuts() {
@@ -218,14 +252,17 @@ final class RestoredReports {
     /** What one attempt of a writer found in its state. */
     private static final class Replay {
 
-        private static final Replay NONE = new Replay(-1, Collections.emptyList());
+        private static final Replay NONE =
+                new Replay(-1, Collections.emptyList(), Collections.emptyList());
 
         private final int attempt;
         private final List<EncodedReport> reports;
+        private final List<ReportSideState> sideStates;
 
-        private Replay(int attempt, List<EncodedReport> reports) {
+        private Replay(int attempt, List<EncodedReport> reports, List<ReportSideState> sideStates) {
             this.attempt = attempt;
             this.reports = reports;
+            this.sideStates = sideStates;
         }
 
         private long bytes() {

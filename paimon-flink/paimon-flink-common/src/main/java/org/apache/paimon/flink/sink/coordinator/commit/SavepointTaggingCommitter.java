@@ -486,6 +486,10 @@ public final class SavepointTaggingCommitter
         if (tagger == null || !takeSavepoint(savepointId) || tagged.contains(savepointId)) {
             return;
         }
+        if (restored.decided(savepointId)) {
+            // A4: its owner may have deleted the tag.
+            return;
+        }
         Optional<Snapshot> snapshot = restored.snapshot(savepointId);
         if (!snapshot.isPresent()) {
             tagger.snapshotGone(savepointId);

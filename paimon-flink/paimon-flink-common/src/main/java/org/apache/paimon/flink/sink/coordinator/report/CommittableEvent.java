@@ -19,7 +19,7 @@ import javax.annotation.Nullable;
  */
 public class CommittableEvent extends WriterEvent {
 
-    private static final long serialVersionUID = 3L;
+    private static final long serialVersionUID = 4L;
 
     private final boolean endOfInput;
     @Nullable private final String savepointPath;
@@ -29,10 +29,11 @@ public class CommittableEvent extends WriterEvent {
             long checkpointId,
             boolean endOfInput,
             int version,
+            int checksum,
             boolean last,
             byte[] part,
             @Nullable String savepointPath) {
-        super(position, checkpointId, version, last, part);
+        super(position, checkpointId, version, checksum, last, part);
         this.endOfInput = endOfInput;
         this.savepointPath = savepointPath;
     }

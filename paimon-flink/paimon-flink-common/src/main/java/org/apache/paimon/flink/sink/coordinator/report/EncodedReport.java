@@ -30,8 +30,9 @@ import java.nio.ByteBuffer;
  * looks at the header only and decodes the committables when it commits them, so that a pending
  * checkpoint costs little more than its bytes.
  *
- * <p>Immutable. The header is checked on the way in, so its readers cannot fail; what a committable
- * holds is seen only by {@link #decode}.
+ * <p>Immutable. The header is checked on the way in, so its readers cannot fail. What travels is
+ * checked against its checksum when it arrives; what a committable holds is seen only by {@link
+ * #decode}.
  */
 public final class EncodedReport {
 
@@ -39,6 +40,12 @@ public final class EncodedReport {
 
     private final int version;
     private final byte[] serialized;
+
+    /** Of {@link #serialized}; null until it is asked for. */
+    @Nullable private ReportChecksum checksum;
+
+    /** S6: of the bytes that lay in the writer's state; null for a report that never did. */
+    @Nullable private final ReportChecksum persisted;
 
     // Read once. All reports of a checkpoint are asked several times when it completes; their bytes
     // lie far apart in memory, and would have to be fetched again each time.
@@ -51,9 +58,15 @@ public final class EncodedReport {
     /** L1: travels with the report, and is not in its bytes. */
     @Nullable private final String savepointPath;
 
-    private EncodedReport(int version, byte[] serialized) {
+    private EncodedReport(
+            int version,
+            byte[] serialized,
+            @Nullable ReportChecksum checksum,
+            @Nullable ReportChecksum persisted) {
         this.version = version;
         this.serialized = serialized;
+        this.checksum = checksum;
+        this.persisted = persisted;
         this.checkpointId = CheckpointCommittablesSerializer.checkpointId(serialized);
         this.watermark = CheckpointCommittablesSerializer.watermark(serialized);
         this.committableCount =
@@ -67,6 +80,8 @@ public final class EncodedReport {
             EncodedReport full, byte[] serialized, int committableCount, @Nullable String path) {
         this.version = full.version;
         this.serialized = serialized;
+        this.checksum = serialized == full.serialized ? full.checksum : null;
+        this.persisted = full.persisted;
         this.checkpointId = full.checkpointId;
         this.watermark = full.watermark;
         this.committableCount = committableCount;
@@ -80,19 +95,29 @@ public final class EncodedReport {
      */
     public static EncodedReport of(int version, byte[] serialized) throws IOException {
         CheckpointCommittablesSerializer.validate(version, serialized);
-        return new EncodedReport(version, serialized);
+        return new EncodedReport(version, serialized, null, null);
     }
 
     /**
-     * A report that the transport has brought as a whole. Only its header is checked: the rest is
-     * checked when it is decoded, and to walk it here would cost more than all else that is done
-     * with a report before its checkpoint completes.
+     * A report that the transport has brought as a whole.
      *
-     * @throws IOException S2: when the version is unknown or the header is broken
+     * @param crc32c what its writer computed
+     * @param persisted the report as it lay in the writer's state; null for a new one
+     * @throws IOException S2: when the bytes have another checksum, the version is unknown or the
+     *     header is broken
      */
-    static EncodedReport received(int version, byte[] serialized) throws IOException {
+    static EncodedReport received(
+            int version, byte[] serialized, int crc32c, @Nullable ReportChecksum persisted)
+            throws IOException {
+        ReportChecksum checksum = ReportChecksum.of(serialized);
+        if (checksum.crc32c() != crc32c) {
+            throw new IOException(
+                    String.format(
+                            "It was damaged on its way: %s arrived, its writer sent CRC-32C %08x.",
+                            checksum, crc32c));
+        }
         CheckpointCommittablesSerializer.validateHeader(version, serialized);
-        return new EncodedReport(version, serialized);
+        return new EncodedReport(version, serialized, checksum, persisted);
     }
 
     /** S4: as version 3 with the savepoint flag, else as version 2, which older builds read. */
@@ -103,7 +128,7 @@ public final class EncodedReport {
                 report.savepoint()
                         ? CheckpointCommittablesSerializer.VERSION_3
                         : CheckpointCommittablesSerializer.VERSION_2;
-        return new EncodedReport(version, serializer.serialize(version, report));
+        return new EncodedReport(version, serializer.serialize(version, report), null, null);
     }
 
     /** Reads one element of the writer's state: version (int), length (int) and bytes. */
@@ -127,7 +152,9 @@ public final class EncodedReport {
         }
         byte[] serialized = new byte[length];
         in.get(serialized);
-        return of(version, serialized);
+        CheckpointCommittablesSerializer.validate(version, serialized);
+        ReportChecksum checksum = ReportChecksum.of(serialized);
+        return new EncodedReport(version, serialized, checksum, checksum);
     }
 
     /**
@@ -135,7 +162,12 @@ public final class EncodedReport {
      * version 3 without the flag, also when another build has written the report so.
      */
     public byte[] toState() {
-        return savepoint ? frame() : withdrawn().frame();
+        return asPersisted().frame();
+    }
+
+    /** What {@link #toState} writes. */
+    EncodedReport asPersisted() {
+        return savepoint ? this : withdrawn();
     }
 
     private byte[] frame() {
@@ -153,6 +185,19 @@ public final class EncodedReport {
     /** The bytes themselves, not a copy: not to be changed. */
     public byte[] serialized() {
         return serialized;
+    }
+
+    /** Of the bytes as they are. */
+    ReportChecksum checksum() {
+        if (checksum == null) {
+            checksum = ReportChecksum.of(serialized);
+        }
+        return checksum;
+    }
+
+    /** S6: of the bytes that lay in the writer's state, or would if it had one. */
+    public ReportChecksum persisted() {
+        return persisted == null ? asPersisted().checksum() : persisted;
     }
 
     public long checkpointId() {
@@ -196,7 +241,9 @@ public final class EncodedReport {
         return version >= CheckpointCommittablesSerializer.VERSION_3
                 ? new EncodedReport(
                         CheckpointCommittablesSerializer.VERSION_2,
-                        CheckpointCommittablesSerializer.withoutSavepointFlag(serialized))
+                        CheckpointCommittablesSerializer.withoutSavepointFlag(serialized),
+                        null,
+                        persisted)
                 : this;
     }
 

@@ -135,4 +135,13 @@ public final class PendingReports {
         }
         return elements;
     }
+
+    /** S6: what belongs beside {@link #toState} in the state of a checkpoint. */
+    public List<byte[]> sideState(long checkpointId) {
+        List<byte[]> elements = new ArrayList<>();
+        for (EncodedReport report : pending()) {
+            elements.add(ReportSideState.of(report.asPersisted(), checkpointId).toBytes());
+        }
+        return elements;
+    }
 }

@@ -15,6 +15,8 @@ package org.apache.paimon.flink.sink.coordinator.report;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import javax.annotation.Nullable;
+
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -28,8 +30,8 @@ import java.util.List;
  *
  * <p>Promises: events of an attempt that is not the current one change nothing; a gap, a repetition
  * or an unknown attempt is a {@link ReportProtocolException} (W1); parts of different reports never
- * mix, and a series without its last part is not a report (W2); what cannot be decoded names
- * subtask, attempt and checkpoint (W3).
+ * mix, and a series without its last part is not a report (W2); what was damaged on its way or
+ * cannot be decoded names subtask, attempt and checkpoint (S2, W3).
  */
 public final class ReportReceiver {
 
@@ -45,9 +47,14 @@ public final class ReportReceiver {
          * An attempt of a writer has replayed what it found in its restored state.
          *
          * @param restoredCheckpointId the checkpoint it was restored from, -1 for none
+         * @param sideStates S6: what that state says of reports, also of other writers' ones
          */
         void replay(
-                int subtask, int attempt, long restoredCheckpointId, List<EncodedReport> reports)
+                int subtask,
+                int attempt,
+                long restoredCheckpointId,
+                List<EncodedReport> reports,
+                List<ReportSideState> sideStates)
                 throws ReportProtocolException;
 
         /**
@@ -141,6 +148,8 @@ public final class ReportReceiver {
         /** Reports of a replay under way; null when none is. */
         private List<EncodedReport> replay;
 
+        private List<ReportSideState> sideStates;
+
         /** Parts of the report under way; null when none is. */
         private PartSeries series;
 
@@ -151,6 +160,7 @@ public final class ReportReceiver {
         private void end() {
             live = false;
             replay = null;
+            sideStates = null;
             series = null;
         }
 
@@ -183,15 +193,15 @@ public final class ReportReceiver {
             nextPosition++;
             if (event instanceof RestoredCommittableEvent) {
                 receiveReplay((RestoredCommittableEvent) event);
+            } else if (event instanceof RestoredSideStateEvent) {
+                receiveSideStates((RestoredSideStateEvent) event);
             } else {
                 receiveReport((CommittableEvent) event);
             }
         }
 
         private void begin(int from, WriterEvent event) throws ReportProtocolException {
-            if (!expecting
-                    || event.position() != 0
-                    || !(event instanceof RestoredCommittableEvent)) {
+            if (!expecting || event.position() != 0 || event instanceof CommittableEvent) {
                 throw new ReportProtocolException(
                         subtask,
                         from,
@@ -208,6 +218,7 @@ public final class ReportReceiver {
             expecting = false;
             nextPosition = 0;
             replay = new ArrayList<>(0);
+            sideStates = new ArrayList<>(0);
             series = null;
         }
 
@@ -216,7 +227,7 @@ public final class ReportReceiver {
                 throw problem(event, "a replay goes on that has ended before.");
             }
             if (!event.endOfReplay()) {
-                EncodedReport report = assemble(event);
+                EncodedReport report = assemble(event, event.persisted());
                 if (report != null) {
                     replay.add(listener.withoutCommittedFiles(report));
                 }
@@ -226,16 +237,39 @@ public final class ReportReceiver {
                 throw problem(event, "the replay ended within a report.");
             }
             List<EncodedReport> reports = replay;
+            List<ReportSideState> ofReports = sideStates;
             replay = null;
+            sideStates = null;
             listener.replay(
-                    subtask, attempt, event.checkpointId(), Collections.unmodifiableList(reports));
+                    subtask,
+                    attempt,
+                    event.checkpointId(),
+                    Collections.unmodifiableList(reports),
+                    Collections.unmodifiableList(ofReports));
+        }
+
+        private void receiveSideStates(RestoredSideStateEvent event)
+                throws ReportProtocolException {
+            if (replay == null) {
+                throw problem(event, "a replay goes on that has ended before.");
+            }
+            if (series != null) {
+                throw problem(event, "the replay went on within a report.");
+            }
+            try {
+                for (byte[] element : event.elements()) {
+                    sideStates.add(ReportSideState.fromBytes(element));
+                }
+            } catch (IOException e) {
+                throw undecodable(event, e);
+            }
         }
 
         private void receiveReport(CommittableEvent event) throws ReportProtocolException {
             if (replay != null) {
                 throw problem(event, "it reports before its replay has ended.");
             }
-            EncodedReport report = assemble(event);
+            EncodedReport report = assemble(event, null);
             if (report == null) {
                 return;
             }
@@ -252,12 +286,13 @@ public final class ReportReceiver {
         }
 
         /** The report that this part completes, or null when more parts are to come. */
-        private EncodedReport assemble(WriterEvent event) throws ReportProtocolException {
+        private EncodedReport assemble(WriterEvent event, @Nullable ReportChecksum persisted)
+                throws ReportProtocolException {
             if (event.part() == null) {
                 throw problem(event, "the event carries no bytes.");
             }
             if (series == null && event.last()) {
-                return received(event, event.part());
+                return received(event, event.part(), persisted);
             }
             if (series == null) {
                 series = new PartSeries(event);
@@ -273,19 +308,21 @@ public final class ReportReceiver {
             if (!event.last()) {
                 return null;
             }
-            PartSeries complete = series;
-            series = null;
+            byte[] joined;
             try {
-                return EncodedReport.received(event.version(), complete.join());
+                joined = series.join();
             } catch (IOException e) {
                 throw undecodable(event, e);
             }
+            series = null;
+            return received(event, joined, persisted);
         }
 
-        private EncodedReport received(WriterEvent event, byte[] bytes)
+        private EncodedReport received(
+                WriterEvent event, byte[] bytes, @Nullable ReportChecksum persisted)
                 throws ReportProtocolException {
             try {
-                return EncodedReport.received(event.version(), bytes);
+                return EncodedReport.received(event.version(), bytes, event.checksum(), persisted);
             } catch (IOException e) {
                 throw undecodable(event, e);
             }
@@ -311,6 +348,7 @@ public final class ReportReceiver {
         private final Class<?> kind;
         private final long checkpointId;
         private final int version;
+        private final int checksum;
         private final List<byte[]> parts = new ArrayList<>();
         private long length;
 
@@ -318,12 +356,14 @@ public final class ReportReceiver {
             this.kind = first.getClass();
             this.checkpointId = first.checkpointId();
             this.version = first.version();
+            this.checksum = first.checksum();
         }
 
         private boolean continuedBy(WriterEvent event) {
             return kind == event.getClass()
                     && checkpointId == event.checkpointId()
-                    && version == event.version();
+                    && version == event.version()
+                    && checksum == event.checksum();
         }
 
         private void add(byte[] part) {

@@ -20,35 +20,60 @@ package org.apache.paimon.flink.sink.coordinator.report;
  */
 public class RestoredCommittableEvent extends WriterEvent {
 
-    private static final long serialVersionUID = 2L;
+    private static final long serialVersionUID = 3L;
 
     private static final byte[] NOTHING = new byte[0];
 
     private final boolean endOfReplay;
+    private final int persistedLength;
+    private final int persistedCrc32c;
 
     private RestoredCommittableEvent(
             long position,
             long restoredCheckpointId,
             boolean endOfReplay,
             int version,
+            int checksum,
             boolean last,
-            byte[] part) {
-        super(position, restoredCheckpointId, version, last, part);
+            byte[] part,
+            ReportChecksum persisted) {
+        super(position, restoredCheckpointId, version, checksum, last, part);
         this.endOfReplay = endOfReplay;
+        this.persistedLength = persisted.length();
+        this.persistedCrc32c = persisted.crc32c();
     }
 
     static RestoredCommittableEvent part(
-            long position, long restoredCheckpointId, int version, boolean last, byte[] part) {
+            long position,
+            long restoredCheckpointId,
+            int version,
+            int checksum,
+            boolean last,
+            byte[] part,
+            ReportChecksum persisted) {
         return new RestoredCommittableEvent(
-                position, restoredCheckpointId, false, version, last, part);
+                position, restoredCheckpointId, false, version, checksum, last, part, persisted);
     }
 
     static RestoredCommittableEvent endOfReplay(long position, long restoredCheckpointId) {
-        return new RestoredCommittableEvent(position, restoredCheckpointId, true, 0, true, NOTHING);
+        return new RestoredCommittableEvent(
+                position,
+                restoredCheckpointId,
+                true,
+                0,
+                0,
+                true,
+                NOTHING,
+                new ReportChecksum(0, 0));
     }
 
     /** Whether the replay is complete; such an event carries no part. */
     boolean endOfReplay() {
         return endOfReplay;
+    }
+
+    /** S6: the report as it lay in the state; the flag may have been dropped since. */
+    ReportChecksum persisted() {
+        return new ReportChecksum(persistedLength, persistedCrc32c);
     }
 }

@@ -19,13 +19,14 @@ import org.apache.flink.runtime.operators.coordination.OperatorEvent;
  *
  * <p>W1: every event carries its place in the sequence of its attempt (0, 1, 2, ...), so that a
  * lost or repeated one is noticed. W2: no event carries more than {@link #MAX_PART_BYTES}; a longer
- * report travels in consecutive parts, the last of which says so.
+ * report travels in consecutive parts, the last of which says so. Each part carries the checksum of
+ * the whole report.
  *
  * <p>Events are never persisted; their Java serialization only has to agree within one job.
  */
 public abstract class WriterEvent implements OperatorEvent {
 
-    private static final long serialVersionUID = 1L;
+    private static final long serialVersionUID = 2L;
 
     /** Most payload bytes in one event; Flink's RPC frame takes 10 MB by default. */
     static final int MAX_PART_BYTES = 1 << 20;
@@ -33,13 +34,21 @@ public abstract class WriterEvent implements OperatorEvent {
     private final long position;
     private final long checkpointId;
     private final int version;
+    private final int checksum;
     private final boolean last;
     private final byte[] part;
 
-    WriterEvent(long position, long checkpointId, int version, boolean last, byte[] part) {
+    WriterEvent(
+            long position,
+            long checkpointId,
+            int version,
+            int checksum,
+            boolean last,
+            byte[] part) {
         this.position = position;
         this.checkpointId = checkpointId;
         this.version = version;
+        this.checksum = checksum;
         this.last = last;
         this.part = part;
     }
@@ -57,6 +66,11 @@ public abstract class WriterEvent implements OperatorEvent {
     /** Version of the report's bytes. */
     int version() {
         return version;
+    }
+
+    /** CRC-32C of the whole report. */
+    int checksum() {
+        return checksum;
     }
 
     /** Whether this part ends its report. */

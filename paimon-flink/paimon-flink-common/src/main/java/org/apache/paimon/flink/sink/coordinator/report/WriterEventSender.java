@@ -14,44 +14,120 @@ package org.apache.paimon.flink.sink.coordinator.report;
 
 import org.apache.flink.runtime.operators.coordination.OperatorEventGateway;
 
+import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.List;
 
 /**
  * The writer's end of the way to the coordinator: numbers the events of one attempt (W1) and cuts
  * long reports into parts (W2). Used by the task's thread only.
  *
  * <pre>
- *   attempt starts -&gt; replay (0..n reports, then its end) -&gt; report -&gt; report -&gt; ...
+ *   attempt starts -&gt; replay (0..n reports, what the state says of them, then its end)
+ *                  -&gt; report -&gt; report -&gt; ...
  * </pre>
+ *
+ * <p>W4: of a replay, at most {@link #MAX_UNANSWERED_BYTES} are on their way that the coordinator
+ * has not answered for. A report of a checkpoint does not wait: it is as long as what was written
+ * since the last one, and a replay may hold twenty of them.
  */
 public final class WriterEventSender {
 
+    /** Most bytes of a replay, payload only, that are on their way and not answered for. */
+    static final int MAX_UNANSWERED_BYTES = WriterEvent.MAX_PART_BYTES;
+
     private final OperatorEventGateway gateway;
+    private final ReplayAnswers answers;
     private final int maxPartBytes;
+
+    /** Bytes of the replay that were sent since the last answer. */
+    private long unanswered;
 
     /** Place of the next event in the sequence of this attempt. */
     private long position;
 
-    public WriterEventSender(OperatorEventGateway gateway) {
-        this(gateway, WriterEvent.MAX_PART_BYTES);
+    /** Tells when the coordinator has taken in what was sent of a replay so far. */
+    public interface ReplayAnswers {
+
+        /** Returns when it has. */
+        void await() throws IOException, InterruptedException;
     }
 
-    public WriterEventSender(OperatorEventGateway gateway, int maxPartBytes) {
+    public WriterEventSender(OperatorEventGateway gateway, ReplayAnswers answers) {
+        this(gateway, answers, WriterEvent.MAX_PART_BYTES);
+    }
+
+    public WriterEventSender(
+            OperatorEventGateway gateway, ReplayAnswers answers, int maxPartBytes) {
         this.gateway = gateway;
+        this.answers = answers;
         this.maxPartBytes = maxPartBytes;
     }
 
     /** Sends what the attempt found in its state; once, before any report. */
-    public void replay(long restoredCheckpointId, Collection<EncodedReport> reports) {
+    public void replay(
+            long restoredCheckpointId,
+            Collection<EncodedReport> reports,
+            Collection<ReportSideState> sideStates)
+            throws IOException, InterruptedException {
         for (EncodedReport report : reports) {
-            inParts(
-                    report,
-                    (last, part) ->
-                            RestoredCommittableEvent.part(
-                                    position, restoredCheckpointId, report.version(), last, part));
+            byte[] bytes = report.serialized();
+            int from = 0;
+            do {
+                int to = (int) Math.min(bytes.length, (long) from + maxPartBytes);
+                awaitRoom(to - from);
+                send(
+                        RestoredCommittableEvent.part(
+                                position,
+                                restoredCheckpointId,
+                                report.version(),
+                                report.checksum().crc32c(),
+                                to == bytes.length,
+                                part(bytes, from, to),
+                                report.persisted()));
+                from = to;
+            } while (from < bytes.length);
         }
+        replaySideStates(restoredCheckpointId, sideStates);
         send(RestoredCommittableEvent.endOfReplay(position, restoredCheckpointId));
+    }
+
+    private void replaySideStates(long restoredCheckpointId, Collection<ReportSideState> sideStates)
+            throws IOException, InterruptedException {
+        List<byte[]> batch = new ArrayList<>();
+        int bytes = 0;
+        for (ReportSideState sideState : sideStates) {
+            byte[] element = sideState.toBytes();
+            if (!batch.isEmpty() && bytes + element.length > maxPartBytes) {
+                sendSideStates(restoredCheckpointId, batch, bytes);
+                batch = new ArrayList<>();
+                bytes = 0;
+            }
+            batch.add(element);
+            bytes += element.length;
+        }
+        if (!batch.isEmpty()) {
+            sendSideStates(restoredCheckpointId, batch, bytes);
+        }
+    }
+
+    private void sendSideStates(long restoredCheckpointId, List<byte[]> batch, int bytes)
+            throws IOException, InterruptedException {
+        awaitRoom(bytes);
+        send(
+                new RestoredSideStateEvent(
+                        position, restoredCheckpointId, batch.toArray(new byte[0][])));
+    }
+
+    /** W4. */
+    private void awaitRoom(int bytes) throws IOException, InterruptedException {
+        if (unanswered > 0 && unanswered + bytes > MAX_UNANSWERED_BYTES) {
+            answers.await();
+            unanswered = 0;
+        }
+        unanswered += bytes;
     }
 
     public void report(EncodedReport report) {
@@ -64,39 +140,30 @@ public final class WriterEventSender {
     }
 
     private void report(EncodedReport report, boolean endOfInput) {
-        inParts(
-                report,
-                (last, part) ->
-                        new CommittableEvent(
-                                position,
-                                report.checkpointId(),
-                                endOfInput,
-                                report.version(),
-                                last,
-                                part,
-                                report.savepointPath()));
+        byte[] bytes = report.serialized();
+        int from = 0;
+        do {
+            int to = (int) Math.min(bytes.length, (long) from + maxPartBytes);
+            send(
+                    new CommittableEvent(
+                            position,
+                            report.checkpointId(),
+                            endOfInput,
+                            report.version(),
+                            report.checksum().crc32c(),
+                            to == bytes.length,
+                            part(bytes, from, to),
+                            report.savepointPath()));
+            from = to;
+        } while (from < bytes.length);
     }
 
-    private void inParts(EncodedReport report, PartFactory event) {
-        byte[] bytes = report.serialized();
-        if (bytes.length <= maxPartBytes) {
-            send(event.create(true, bytes));
-            return;
-        }
-        for (int from = 0; from < bytes.length; from += maxPartBytes) {
-            int to = Math.min(bytes.length, from + maxPartBytes);
-            send(event.create(to == bytes.length, Arrays.copyOfRange(bytes, from, to)));
-        }
+    private static byte[] part(byte[] bytes, int from, int to) {
+        return to - from == bytes.length ? bytes : Arrays.copyOfRange(bytes, from, to);
     }
 
     private void send(WriterEvent event) {
         gateway.sendEventToCoordinator(event);
         position++;
-    }
-
-    @FunctionalInterface
-    private interface PartFactory {
-
-        WriterEvent create(boolean last, byte[] part);
     }
 }

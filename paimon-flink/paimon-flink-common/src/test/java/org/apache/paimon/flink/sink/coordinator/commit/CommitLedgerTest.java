@@ -14,6 +14,7 @@ package org.apache.paimon.flink.sink.coordinator.commit;
 
 import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
 import org.apache.paimon.flink.sink.coordinator.report.ReportProtocolException;
+import org.apache.paimon.flink.sink.coordinator.report.ReportSideState;
 import org.apache.paimon.flink.sink.coordinator.report.Reports;
 import org.apache.paimon.tag.testutils.CapturedLog;
 
@@ -37,6 +38,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * is read as {@code 7 [a, b] watermark 5 savepoint}.
  */
 class CommitLedgerTest {
+
+    private static final List<ReportSideState> NO_SIDE_STATES = Collections.emptyList();
 
     private final Set<Long> aborted = new HashSet<>();
     private CommitLedger ledger = ledger(2);
@@ -400,7 +403,12 @@ class CommitLedgerTest {
             report(0, Reports.of(1).files("a"));
             // The report of writer 1 was lost; its state holds it, and checkpoint 1 is complete.
             ledger.reset(1, 1);
-            ledger.replay(1, 1, 1, Collections.singletonList(Reports.of(1).files("b").encoded()));
+            ledger.replay(
+                    1,
+                    1,
+                    1,
+                    Collections.singletonList(Reports.of(1).files("b").encoded()),
+                    NO_SIDE_STATES);
 
             assertThat(align(1)).containsExactly("1 [a, b]");
         }
@@ -446,7 +454,8 @@ class CommitLedgerTest {
                     2,
                     Arrays.asList(
                             Reports.of(1).files("b").savepoint().encoded(),
-                            Reports.of(2).files("d").encoded()));
+                            Reports.of(2).files("d").encoded()),
+                    NO_SIDE_STATES);
 
             assertThat(align(2)).containsExactly("1 [a, b] savepoint", "2 [c, d]");
             checkpoint(3, 0, 1, "e", "f");
@@ -467,7 +476,8 @@ class CommitLedgerTest {
                     2,
                     Arrays.asList(
                             Reports.of(1).files("b").savepoint().encoded(),
-                            Reports.of(2).files("d").encoded()));
+                            Reports.of(2).files("d").encoded()),
+                    NO_SIDE_STATES);
             checkpoint(3, 0, 1, "e", "f");
 
             assertThat(align(3)).containsExactly("3 [e, f]");
@@ -511,7 +521,8 @@ class CommitLedgerTest {
                     2,
                     Arrays.asList(
                             Reports.of(1).files("b").savepoint().encoded(),
-                            Reports.of(2).files("d").encoded()));
+                            Reports.of(2).files("d").encoded()),
+                    NO_SIDE_STATES);
 
             assertThat(align(2)).containsExactly("1 [a, b]", "2 [c, d]");
         }
@@ -536,7 +547,8 @@ class CommitLedgerTest {
             align(1);
             ledger.reset(1, 1);
 
-            assertThatThrownBy(() -> ledger.replay(1, 1, -1, Collections.emptyList()))
+            assertThatThrownBy(
+                            () -> ledger.replay(1, 1, -1, Collections.emptyList(), NO_SIDE_STATES))
                     .isInstanceOf(ReportProtocolException.class)
                     .hasMessageContaining("subtask 1 (attempt 1), checkpoint -1")
                     .hasMessageContaining("expects checkpoint 1");
@@ -546,7 +558,8 @@ class CommitLedgerTest {
                                             1,
                                             1,
                                             1,
-                                            Collections.singletonList(Reports.of(2).encoded())))
+                                            Collections.singletonList(Reports.of(2).encoded()),
+                                            NO_SIDE_STATES))
                     .isInstanceOf(ReportProtocolException.class)
                     .hasMessageContaining("report for checkpoint 2");
         }
@@ -673,7 +686,8 @@ class CommitLedgerTest {
                     Arrays.asList(
                             committed(Reports.of(2).files("a").watermark(50).savepoint()),
                             Reports.of(3).files("c").watermark(10).encoded(),
-                            Reports.of(4).watermark(11).encoded()));
+                            Reports.of(4).watermark(11).encoded()),
+                    NO_SIDE_STATES);
             ledger.replay(
                     1,
                     0,
@@ -681,7 +695,8 @@ class CommitLedgerTest {
                     Arrays.asList(
                             committed(Reports.of(2).files("b").watermark(40).savepoint()),
                             Reports.of(3).files("d").watermark(12).encoded(),
-                            Reports.of(4).files("e").watermark(12).encoded()));
+                            Reports.of(4).files("e").watermark(12).encoded()),
+                    NO_SIDE_STATES);
 
             assertThat(recover()).containsExactly("3 [c, d] watermark 40", "4 [e] watermark 40");
         }
@@ -710,8 +725,8 @@ class CommitLedgerTest {
         void newVertex() throws Exception {
             restoring(3);
             ledger.sinkIsNew();
-            ledger.replay(0, 0, -1, Collections.emptyList());
-            ledger.replay(1, 0, -1, Collections.emptyList());
+            ledger.replay(0, 0, -1, Collections.emptyList(), NO_SIDE_STATES);
+            ledger.replay(1, 0, -1, Collections.emptyList(), NO_SIDE_STATES);
             assertThat(ledger.replaysComplete()).isTrue();
             assertThat(recover()).isEmpty();
 
@@ -724,12 +739,13 @@ class CommitLedgerTest {
         void failoverOfANewVertex() throws Exception {
             newVertexUpTo(3);
             ledger.reset(0, 3);
-            ledger.replay(0, 1, -1, Collections.emptyList());
+            ledger.replay(0, 1, -1, Collections.emptyList(), NO_SIDE_STATES);
             checkpoint(4, 1, 0, "a", "b");
             assertThat(align(4)).containsExactly("4 [a, b]");
             ledger.reset(0, 4);
 
-            assertThatThrownBy(() -> ledger.replay(0, 2, -1, Collections.emptyList()))
+            assertThatThrownBy(
+                            () -> ledger.replay(0, 2, -1, Collections.emptyList(), NO_SIDE_STATES))
                     .isInstanceOf(ReportProtocolException.class)
                     .hasMessageContaining("expects checkpoint 4");
         }
@@ -737,8 +753,8 @@ class CommitLedgerTest {
         private void newVertexUpTo(long checkpointId) throws Exception {
             restoring(checkpointId);
             ledger.sinkIsNew();
-            ledger.replay(0, 0, -1, Collections.emptyList());
-            ledger.replay(1, 0, -1, Collections.emptyList());
+            ledger.replay(0, 0, -1, Collections.emptyList(), NO_SIDE_STATES);
+            ledger.replay(1, 0, -1, Collections.emptyList(), NO_SIDE_STATES);
             recover();
         }
 
@@ -753,7 +769,8 @@ class CommitLedgerTest {
                                             0,
                                             0,
                                             -1,
-                                            Collections.singletonList(Reports.of(3).encoded())))
+                                            Collections.singletonList(Reports.of(3).encoded()),
+                                            NO_SIDE_STATES))
                     .isInstanceOf(ReportProtocolException.class)
                     .hasMessageContaining("expects checkpoint 3");
         }
@@ -865,7 +882,12 @@ class CommitLedgerTest {
             assertThat(ledger.replaysMissing()).isEqualTo(2);
             replay(1, Reports.of(3).files("b"));
             assertThat(ledger.replaysComplete()).isFalse();
-            ledger.replay(0, 1, 3, Collections.singletonList(Reports.of(3).files("a").encoded()));
+            ledger.replay(
+                    0,
+                    1,
+                    3,
+                    Collections.singletonList(Reports.of(3).files("a").encoded()),
+                    NO_SIDE_STATES);
             assertThat(ledger.replaysComplete()).isTrue();
 
             assertThat(recover()).containsExactly("3 [a, b]");
@@ -888,7 +910,8 @@ class CommitLedgerTest {
         void anotherCheckpoint() {
             restoring(3);
 
-            assertThatThrownBy(() -> ledger.replay(0, 0, 2, Collections.emptyList()))
+            assertThatThrownBy(
+                            () -> ledger.replay(0, 0, 2, Collections.emptyList(), NO_SIDE_STATES))
                     .isInstanceOf(ReportProtocolException.class)
                     .hasMessageContaining("checkpoint 2")
                     .hasMessageContaining("expects checkpoint 3");
@@ -902,7 +925,12 @@ class CommitLedgerTest {
             replay(1, Reports.of(3).files("b"));
             recover();
             ledger.reset(1, 3);
-            ledger.replay(1, 1, 3, Collections.singletonList(Reports.of(3).files("b").encoded()));
+            ledger.replay(
+                    1,
+                    1,
+                    3,
+                    Collections.singletonList(Reports.of(3).files("b").encoded()),
+                    NO_SIDE_STATES);
             checkpoint(4, 0, 1, "c", "d");
 
             assertThat(align(4)).containsExactly("4 [c, d]");
@@ -1257,14 +1285,14 @@ class CommitLedgerTest {
     /** A writer fails, goes back and finds nothing to replay. */
     private void restart(int subtask, int nextAttempt, long checkpointId) throws Exception {
         ledger.reset(subtask, checkpointId);
-        ledger.replay(subtask, nextAttempt, checkpointId, Collections.emptyList());
+        ledger.replay(subtask, nextAttempt, checkpointId, Collections.emptyList(), NO_SIDE_STATES);
     }
 
     /** The whole job was restored, and a writer replays what it finds. */
     private void replay(int subtask, Reports... reports) throws Exception {
         List<EncodedReport> encoded =
                 Arrays.stream(reports).map(Reports::encoded).collect(Collectors.toList());
-        ledger.replay(subtask, 0, restored, encoded);
+        ledger.replay(subtask, 0, restored, encoded, NO_SIDE_STATES);
     }
 
     private CommitLedger ledger(int parallelism) {

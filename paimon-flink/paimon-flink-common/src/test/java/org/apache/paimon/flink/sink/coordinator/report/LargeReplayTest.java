@@ -23,6 +23,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.AbstractList;
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -63,7 +64,7 @@ class LargeReplayTest {
     }
 
     /** Each event goes straight to the receiver, and no report exists before it is sent. */
-    private long replay() {
+    private long replay() throws Exception {
         EncodedReport template =
                 Reports.of(1)
                         .files(
@@ -79,7 +80,8 @@ class LargeReplayTest {
                             } catch (ReportProtocolException e) {
                                 throw new IllegalStateException(e);
                             }
-                        })
+                        },
+                        () -> {})
                 .replay(
                         CHECKPOINTS,
                         new AbstractList<EncodedReport>() {
@@ -92,7 +94,8 @@ class LargeReplayTest {
                             public int size() {
                                 return CHECKPOINTS;
                             }
-                        });
+                        },
+                        Collections.emptyList());
         return (long) CHECKPOINTS * template.serialized().length;
     }
 
@@ -124,10 +127,14 @@ class LargeReplayTest {
 
         @Override
         public void replay(
-                int subtask, int attempt, long restoredCheckpointId, List<EncodedReport> replayed)
+                int subtask,
+                int attempt,
+                long restoredCheckpointId,
+                List<EncodedReport> replayed,
+                List<ReportSideState> sideStates)
                 throws ReportProtocolException {
             reports += replayed.size();
-            ledger.replay(subtask, attempt, restoredCheckpointId, replayed);
+            ledger.replay(subtask, attempt, restoredCheckpointId, replayed, sideStates);
         }
 
         @Override

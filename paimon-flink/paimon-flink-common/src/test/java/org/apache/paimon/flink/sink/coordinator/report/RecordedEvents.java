@@ -56,6 +56,11 @@ public final class RecordedEvents implements OperatorEventGateway, Serializable 
                     ? "end of " + replay
                     : replay + ": " + tellReport(event);
         }
+        if (event instanceof RestoredSideStateEvent) {
+            return String.format(
+                    "%d side states of %d",
+                    ((RestoredSideStateEvent) event).elements().length, event.checkpointId());
+        }
         return "report "
                 + tellReport(event)
                 + (((CommittableEvent) event).endOfInput() ? ", end of input" : "");

@@ -55,8 +55,8 @@ class ReportsOnTheirWayTest {
 
     /** A writer attempt that has replayed nothing. */
     private WriterEventSender freshWriter(int subtask, int attempt) throws Exception {
-        WriterEventSender sender = new WriterEventSender(wire, SMALL_PART);
-        sender.replay(-1, Collections.emptyList());
+        WriterEventSender sender = new WriterEventSender(wire, () -> {}, SMALL_PART);
+        sender.replay(-1, Collections.emptyList(), Collections.emptyList());
         deliver(subtask, attempt);
         return sender;
     }
@@ -165,8 +165,8 @@ class ReportsOnTheirWayTest {
     @Test
     @DisplayName("W1: an attempt that does not start with its replay is unknown")
     void refusesUnknownAttempts() throws Exception {
-        WriterEventSender writer = new WriterEventSender(wire);
-        writer.replay(-1, Collections.emptyList());
+        WriterEventSender writer = new WriterEventSender(wire, () -> {});
+        writer.replay(-1, Collections.emptyList(), Collections.emptyList());
         wire.loseAll();
         writer.report(Reports.of(1).encoded());
 
@@ -279,8 +279,8 @@ class ReportsOnTheirWayTest {
         }
         EncodedReport encoded = report.encoded();
         assertThat(encoded.serialized().length).isGreaterThan(10 * 1024 * 1024);
-        WriterEventSender writer = new WriterEventSender(wire);
-        writer.replay(-1, Collections.emptyList());
+        WriterEventSender writer = new WriterEventSender(wire, () -> {});
+        writer.replay(-1, Collections.emptyList(), Collections.emptyList());
         writer.report(encoded);
 
         for (WriterEvent event : wire.events) {
@@ -307,8 +307,8 @@ class ReportsOnTheirWayTest {
             reports.add(report.encoded());
         }
         ledger.restoring(20, -1);
-        WriterEventSender writer = new WriterEventSender(wire, SMALL_PART);
-        writer.replay(20, reports);
+        WriterEventSender writer = new WriterEventSender(wire, () -> {}, SMALL_PART);
+        writer.replay(20, reports, Collections.emptyList());
         assertThat(wire.events)
                 .hasSizeGreaterThan(100)
                 .allMatch(event -> event.part().length <= SMALL_PART);
@@ -382,11 +382,10 @@ class ReportsOnTheirWayTest {
         byte[] part = {1, 2, 3};
         for (CommittableEvent other :
                 Arrays.asList(
-                        new CommittableEvent(2, 2, false, 3, true, part, null),
-                        new CommittableEvent(2, 1, false, 2, true, part, null))) {
+                        WriterEvents.report(2, 2, 3, part), WriterEvents.report(2, 1, 2, part))) {
             begin();
             freshWriter(0, 0);
-            receiver.receive(0, 0, new CommittableEvent(1, 1, false, 3, false, part, null));
+            receiver.receive(0, 0, WriterEvents.part(1, 1, 3, part, false, part));
             assertThatThrownBy(() -> receiver.receive(0, 0, other))
                     .isInstanceOf(ReportProtocolException.class)
                     .hasMessageContaining("unfinished report for checkpoint 1");
@@ -398,32 +397,22 @@ class ReportsOnTheirWayTest {
     void refusesBrokenReplays() throws Exception {
         byte[] part = {1};
         ledger.restoring(4, -1);
-        receiver.receive(0, 0, RestoredCommittableEvent.part(0, 4, 3, false, part));
+        receiver.receive(0, 0, WriterEvents.replay(0, 4, 3, false, part));
         assertThatThrownBy(() -> receiver.receive(0, 0, RestoredCommittableEvent.endOfReplay(1, 4)))
                 .isInstanceOf(ReportProtocolException.class)
                 .hasMessageContaining("ended within a report");
 
         begin();
         freshWriter(0, 0);
-        assertThatThrownBy(
-                        () ->
-                                receiver.receive(
-                                        0, 0, RestoredCommittableEvent.part(1, -1, 3, true, part)))
+        assertThatThrownBy(() -> receiver.receive(0, 0, WriterEvents.replay(1, -1, 3, true, part)))
                 .isInstanceOf(ReportProtocolException.class)
                 .hasMessageContaining("has ended before");
 
         begin();
         ledger.restoring(4, -1);
         receiver.receive(
-                0,
-                0,
-                RestoredCommittableEvent.part(0, 4, 2, true, Reports.of(4).encoded().serialized()));
-        assertThatThrownBy(
-                        () ->
-                                receiver.receive(
-                                        0,
-                                        0,
-                                        new CommittableEvent(1, 5, false, 3, true, part, null)))
+                0, 0, WriterEvents.replay(0, 4, 2, true, Reports.of(4).encoded().serialized()));
+        assertThatThrownBy(() -> receiver.receive(0, 0, WriterEvents.report(1, 5, 3, part)))
                 .isInstanceOf(ReportProtocolException.class)
                 .hasMessageContaining("before its replay has ended");
     }
@@ -439,12 +428,7 @@ class ReportsOnTheirWayTest {
         receiver.receive(2, 7, RestoredCommittableEvent.endOfReplay(0, -1));
         byte[] bytes = Reports.of(5).files("a").encoded().serialized();
 
-        assertThatThrownBy(
-                        () ->
-                                receiver.receive(
-                                        2,
-                                        7,
-                                        new CommittableEvent(1, 5, false, 9, true, bytes, null)))
+        assertThatThrownBy(() -> receiver.receive(2, 7, WriterEvents.report(1, 5, 9, bytes)))
                 .isInstanceOf(ReportProtocolException.class)
                 .hasMessageContaining("subtask 2 (attempt 7), checkpoint 5")
                 .hasMessageContaining("version 9");
@@ -453,14 +437,7 @@ class ReportsOnTheirWayTest {
                                 receiver.receive(
                                         2,
                                         7,
-                                        new CommittableEvent(
-                                                2,
-                                                5,
-                                                false,
-                                                2,
-                                                true,
-                                                Arrays.copyOf(bytes, 20),
-                                                null)))
+                                        WriterEvents.report(2, 5, 2, Arrays.copyOf(bytes, 20))))
                 .isInstanceOf(ReportProtocolException.class)
                 .hasMessageContaining("subtask 2 (attempt 7), checkpoint 5");
         assertThatThrownBy(
@@ -468,7 +445,7 @@ class ReportsOnTheirWayTest {
                                 receiver.receive(
                                         2,
                                         7,
-                                        new CommittableEvent(3, 5, false, 3, true, null, null)))
+                                        new CommittableEvent(3, 5, false, 3, 0, true, null, null)))
                 .isInstanceOf(ReportProtocolException.class)
                 .hasMessageContaining("subtask 2 (attempt 7), checkpoint 5")
                 .hasMessageContaining("no bytes");
@@ -484,22 +461,20 @@ class ReportsOnTheirWayTest {
         receiver.receive(
                 0,
                 4,
-                new CommittableEvent(
-                        1, 5, false, unknownVersion, false, Arrays.copyOf(bytes, half), null));
+                WriterEvents.part(1, 5, unknownVersion, bytes, false, Arrays.copyOf(bytes, half)));
 
         assertThatThrownBy(
                         () ->
                                 receiver.receive(
                                         0,
                                         4,
-                                        new CommittableEvent(
+                                        WriterEvents.part(
                                                 2,
                                                 5,
-                                                false,
                                                 unknownVersion,
+                                                bytes,
                                                 true,
-                                                Arrays.copyOfRange(bytes, half, bytes.length),
-                                                null)))
+                                                Arrays.copyOfRange(bytes, half, bytes.length))))
                 .isInstanceOf(ReportProtocolException.class)
                 .hasMessageContaining("subtask 0 (attempt 4), checkpoint 5")
                 .message()
@@ -517,14 +492,8 @@ class ReportsOnTheirWayTest {
                                 receiver.receive(
                                         0,
                                         0,
-                                        new CommittableEvent(
-                                                1,
-                                                6,
-                                                false,
-                                                2,
-                                                true,
-                                                Reports.of(5).encoded().serialized(),
-                                                null)))
+                                        WriterEvents.report(
+                                                1, 6, 2, Reports.of(5).encoded().serialized())))
                 .isInstanceOf(ReportProtocolException.class)
                 .hasMessageContaining("checkpoint 6")
                 .hasMessageContaining("checkpoint 5");

@@ -63,6 +63,9 @@ final class Checkpoint {
     /** State of each writer. */
     final List<byte[]>[] states;
 
+    /** What lies beside each of these (S6). */
+    final List<byte[]>[] sideStates;
+
     /** Files of everybody at the last restore before. */
     final BitSet base;
 
@@ -122,6 +125,7 @@ final class Checkpoint {
         this.acknowledged = new boolean[parallelism];
         this.before = new BitSet[parallelism];
         this.states = new List[parallelism];
+        this.sideStates = new List[parallelism];
         this.base = base;
         this.finishedFiles = finishedFiles;
     }
@@ -134,6 +138,7 @@ final class Checkpoint {
         System.arraycopy(acknowledged, 0, copy.acknowledged, 0, parallelism);
         System.arraycopy(before, 0, copy.before, 0, parallelism);
         System.arraycopy(states, 0, copy.states, 0, parallelism);
+        System.arraycopy(sideStates, 0, copy.sideStates, 0, parallelism);
         copy.coordinatorState = coordinatorState;
         copy.coordinatorAcknowledged = coordinatorAcknowledged;
         copy.othersAcknowledged = othersAcknowledged;
@@ -180,9 +185,14 @@ final class Checkpoint {
         identity.committedAgainWithoutFiles = true;
     }
 
+    /** Whether it has two snapshots, without files, of which either may be tagged or gone. */
+    boolean committedTwice() {
+        return identity.committedAgainWithoutFiles;
+    }
+
     /** Whether its tag may be there or not. */
     boolean excused() {
-        return excuse != null || identity.committedAgainWithoutFiles;
+        return excuse != null || committedTwice();
     }
 
     /** R2: what it knows and the table was rolled back behind; null for nothing. */

@@ -86,6 +86,7 @@ class FoundBySimulationTest {
                 .then(StepKind.MAIN)
                 .then(StepKind.LOSE_EVENT)
                 .then(StepKind.LOSE_EVENT)
+                .then(StepKind.LOSE_EVENT)
                 .then(StepKind.DRAIN)
                 .then(StepKind.CHECKPOINT)
                 .reaches("1 start, 1 restart, 1 fault, 1 failure")
@@ -188,6 +189,7 @@ class FoundBySimulationTest {
                 .then(StepKind.RPC)
                 .then(StepKind.RPC)
                 .then(StepKind.LOSE_EVENT)
+                .then(StepKind.LOSE_EVENT)
                 .then(StepKind.RPC)
                 .then(StepKind.SAVEPOINT)
                 .then(StepKind.FAIL_WRITER)
@@ -228,6 +230,7 @@ class FoundBySimulationTest {
                 .then(StepKind.RESTART)
                 .then(StepKind.MAIN)
                 .then(StepKind.RPC)
+                .then(StepKind.LOSE_EVENT)
                 .then(StepKind.LOSE_EVENT)
                 .then(StepKind.LOSE_EVENT)
                 .then(StepKind.RPC)
@@ -525,6 +528,7 @@ class FoundBySimulationTest {
                 .then(StepKind.DRAIN_WITHOUT)
                 .then(StepKind.LOSE_EVENT)
                 .then(StepKind.LOSE_EVENT)
+                .then(StepKind.LOSE_EVENT)
                 .then(StepKind.DRAIN)
                 .then(StepKind.STOP)
                 .reaches("2 starts, 1 commit")
@@ -773,6 +777,77 @@ class FoundBySimulationTest {
                 .then(StepKind.DRAIN, 0, 0)
                 .then(StepKind.SWITCH_JOBS, 0, 0)
                 .reaches("2 starts, 1 restart, 1 commit, 1 tag")
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("A4: a failover behind a rollback does not bring a deleted tag back")
+    void deletedTagBehindARollbackOfARunningJob() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.COMPACT, 0, 0)
+                .then(StepKind.ROLL_BACK_BELOW, 0, 3)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_OLD, 0, 0)
+                .then(StepKind.DELETE_TAG, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.ROLL_BACK_BELOW, 2, 0)
+                .then(StepKind.FAIL_ALL, 0, 0)
+                .reaches("2 starts, 2 commits, 2 tags, 1 deleted tag")
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("T3: of two snapshots with one identifier the newer one is to be tagged")
+    void identifierThatIsUsedAgainBehindAnExpiredRollback() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_SAVEPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_AFTER_ROLLBACK, 0, 3)
+                .then(StepKind.ANOTHER_COMMITS, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.EXPIRE, 0, 0)
+                .then(StepKind.COMMIT_FAILS, 0, 1)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.JOB_MANAGER_DIES, 0, 0)
+                .reaches("4 starts, 3 commits, 2 tags, 1 fault, 1 failure")
+                .keepsItsPromises();
+    }
+
+    @Test
+    @DisplayName("T10: an empty savepoint may be gone for one job and tagged by its clone")
+    void goneWhileACloneCommitsItAgain() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .forceSnapshots()
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_SAVEPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.DELETE_TAG, 0, 0)
+                .then(StepKind.JOB_MANAGER_DIES, 0, 0)
+                .then(StepKind.LOOP, 0, 0)
+                .then(StepKind.ANOTHER_COMMITS, 0, 0)
+                .then(StepKind.CLONE, 1, 0)
+                .then(StepKind.EXPIRE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SWITCH_JOBS, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .reaches("4 starts, 2 commits, 2 tags, 1 deleted tag")
                 .keepsItsPromises();
     }
 }

@@ -566,14 +566,14 @@ final class Oracle {
                 boolean needsNone =
                         checkpoint.abortForgotten
                                 || checkpoint.broken
-                                || checkpoint.excuse != null
+                                || checkpoint.excused()
                                 || checkpoint.ownFiles == 0
                                 || history.superseded;
                 boolean gone =
                         checkpoint.commit() != null && !exists(checkpoint.commit().snapshotId);
                 if (checkpoint.type.savepoint()
                         && (needsNone || gone)
-                        && tagOf(checkpoint) == null) {
+                        && (tagOf(checkpoint) == null || checkpoint.committedTwice())) {
                     return;
                 }
                 all.add(checkpoint);

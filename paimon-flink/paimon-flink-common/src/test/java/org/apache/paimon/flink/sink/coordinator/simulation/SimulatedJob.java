@@ -20,6 +20,7 @@ import org.apache.paimon.flink.sink.coordinator.CommittingWriteOperatorCoordinat
 import org.apache.paimon.flink.sink.coordinator.CoordinationResponseUtils;
 import org.apache.paimon.flink.sink.coordinator.SimulationAccess;
 import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
+import org.apache.paimon.flink.sink.coordinator.report.ReportSideState;
 import org.apache.paimon.tag.UndecidedCommitException;
 
 import org.apache.flink.api.common.JobID;
@@ -187,9 +188,54 @@ final class SimulatedJob {
         List<EncodedReport> reports = state(restored, subtask);
         attempt.reports.restored(reports);
         // R1: a task of a vertex without state is not told which checkpoint it is restored from.
-        attempt.sender.replay(
-                restored == null || restored.withoutSink() ? -1 : restored.id, reports);
+        replay(
+                attempt,
+                restored == null || restored.withoutSink() ? -1 : restored.id,
+                reports,
+                sideStates(restored, subtask));
         attempt.send(Attempt.MessageKind.RUNNING, 0, null);
+    }
+
+    private static void replay(
+            Attempt attempt,
+            long restoredCheckpointId,
+            List<EncodedReport> reports,
+            List<ReportSideState> sideStates) {
+        try {
+            attempt.sender.replay(restoredCheckpointId, reports, sideStates);
+        } catch (IOException | InterruptedException e) {
+            throw new IllegalStateException("Nobody waits for an answer here.", e);
+        }
+    }
+
+    /** S6: its own, or its share when the parallelism changed, which is split in another way. */
+    private List<ReportSideState> sideStates(Checkpoint restored, int subtask) {
+        List<ReportSideState> found = new ArrayList<>();
+        if (restored == null) {
+            return found;
+        }
+        boolean rescaled = restored.parallelism != current.length;
+        int next = 0;
+        for (int i = 0; i < restored.parallelism; i++) {
+            if (restored.sideStates[i] == null) {
+                continue;
+            }
+            for (byte[] element : restored.sideStates[i]) {
+                int owner = rescaled ? (current.length - 1 + next++) % current.length : i;
+                if (owner == subtask) {
+                    found.add(sideState(element));
+                }
+            }
+        }
+        return found;
+    }
+
+    private static ReportSideState sideState(byte[] element) {
+        try {
+            return ReportSideState.fromBytes(element);
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** What a subtask finds in its state: its own, or its share when the parallelism changed. */
@@ -306,6 +352,7 @@ final class SimulatedJob {
             simulation.oracle().reported(files);
             checkpoint.before[attempt.subtask] = history.files(attempt.subtask);
             checkpoint.states[attempt.subtask] = attempt.reports.toState();
+            checkpoint.sideStates[attempt.subtask] = attempt.reports.sideState(checkpoint.id);
             checkpoint.ownFiles += files.cardinality();
             if (attempt.reports.inputEnded()) {
                 attempt.sender.reportEndOfInput(report);

@@ -1,0 +1,34 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.sink.coordinator;
+
+import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
+
+/**
+ * W4: asks the coordinator to answer when it has taken in what a writer has sent of its replay.
+ * Messages of one task arrive in the order in which they were sent.
+ */
+public final class ReplayReceivedRequest implements CoordinationRequest {
+
+    private static final long serialVersionUID = 1L;
+
+    private final int subtask;
+
+    public ReplayReceivedRequest(int subtask) {
+        this.subtask = subtask;
+    }
+
+    int subtask() {
+        return subtask;
+    }
+}
