@@ -42,8 +42,9 @@ import static org.apache.paimon.tag.SavepointTagException.rootMessage;
  *
  * <p><b>Who calls it.</b> Whoever commits, on both commit paths (T9), on one thread.
  *
- * <p><b>Names.</b> A tag is owned when it is on the very snapshot of its savepoint ({@link
- * #isOwned}); any other is never touched (T5). The tag of savepoint S on snapshot N:
+ * <p><b>Names.</b> A tag is owned when it is on the very snapshot of its savepoint, or on one that
+ * names the same savepoint ({@link #isOwned}); any other is never touched (T5). The tag of
+ * savepoint S on snapshot N:
  *
  * <pre>
  *   savepoint-S   savepoint-S-N   createTag
@@ -375,13 +376,20 @@ public final class SavepointTagger {
 
     /**
      * Whether a tag under one of the names of a savepoint is the savepoint's: it is on the very
-     * snapshot. Commit user and identifier alone do not make it owned, since a job restored from an
-     * older savepoint uses checkpoint ids a second time.
+     * snapshot, or on one of this commit user that names the savepoint's path (L1). Commit user and
+     * identifier alone do not make it owned, since a job restored from an older savepoint uses
+     * checkpoint ids a second time.
      *
      * <p>The one place that decides this.
      */
-    private static boolean isOwned(Tag tag, Snapshot snapshot) {
-        return SnapshotIdentity.of(snapshot).matches(tag);
+    private boolean isOwned(Tag tag, Snapshot snapshot) {
+        if (SnapshotIdentity.of(snapshot).matches(tag)) {
+            return true;
+        }
+        String path = CommitProperties.savepointPath(snapshot);
+        return path != null
+                && commitUser.equals(tag.commitUser())
+                && path.equals(CommitProperties.savepointPath(tag));
     }
 
     /** Refuses a snapshot that was not committed by this commit user for this savepoint. */

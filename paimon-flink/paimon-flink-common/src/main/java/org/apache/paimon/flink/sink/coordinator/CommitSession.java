@@ -228,6 +228,17 @@ final class CommitSession {
         LOG.info("Run {} that commits to {} has ended.", run.runId(), committerOpener.table());
     }
 
+    /** L2: the job ends. What is queued before is done first, whether this has failed or not. */
+    void endOfJob() {
+        loop.execute(
+                "give up unfinished savepoints",
+                () -> {
+                    if (committer != null) {
+                        committer.giveUpSavepoints();
+                    }
+                });
+    }
+
     /** From now on a failure concerns nobody. Called by the main thread. */
     void quiesce() {
         closing = true;

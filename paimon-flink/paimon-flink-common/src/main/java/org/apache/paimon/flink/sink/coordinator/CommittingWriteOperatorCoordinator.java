@@ -120,6 +120,7 @@ public final class CommittingWriteOperatorCoordinator
     @Override
     public void close() {
         if (!closed && current != null) {
+            current.endOfJob();
             closeInBackground(current);
         }
         closed = true;

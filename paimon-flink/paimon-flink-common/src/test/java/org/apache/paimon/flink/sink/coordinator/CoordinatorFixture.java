@@ -18,7 +18,9 @@ import org.apache.paimon.flink.sink.coordinator.commit.CommitRun;
 import org.apache.paimon.flink.sink.coordinator.commit.JobMasterMemory;
 import org.apache.paimon.flink.sink.coordinator.commit.TableCommitterOpener;
 import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
+import org.apache.paimon.flink.sink.coordinator.report.ReportSideState;
 import org.apache.paimon.flink.sink.coordinator.report.Reports;
+import org.apache.paimon.flink.sink.coordinator.report.SideStates;
 import org.apache.paimon.flink.sink.coordinator.report.WriterEvent;
 import org.apache.paimon.flink.sink.coordinator.report.WriterEventSender;
 import org.apache.paimon.flink.sink.testutils.HookedCommitter;
@@ -163,6 +165,23 @@ final class CoordinatorFixture {
                 replayed);
     }
 
+    /** The same, whose state has side state for each report (S6). */
+    Writer writerWithSideState(
+            OperatorCoordinator coordinator,
+            int subtask,
+            int attempt,
+            long restoredCheckpointId,
+            EncodedReport... replayed)
+            throws Exception {
+        return new Writer(
+                coordinator::handleEventFromOperator,
+                subtask,
+                attempt,
+                restoredCheckpointId,
+                SideStates.of(restoredCheckpointId, replayed),
+                replayed);
+    }
+
     List<Long> identifiers() throws Exception {
         return table.snapshots().stream()
                 .map(Snapshot::commitIdentifier)
@@ -182,6 +201,22 @@ final class CoordinatorFixture {
                 int attempt,
                 long restoredCheckpointId,
                 EncodedReport... replayed) {
+            this(
+                    coordinator,
+                    subtask,
+                    attempt,
+                    restoredCheckpointId,
+                    Collections.emptyList(),
+                    replayed);
+        }
+
+        private Writer(
+                EventReceiver coordinator,
+                int subtask,
+                int attempt,
+                long restoredCheckpointId,
+                List<ReportSideState> sideStates,
+                EncodedReport... replayed) {
             sender =
                     new WriterEventSender(
                             event -> {
@@ -193,8 +228,7 @@ final class CoordinatorFixture {
                             },
                             () -> {});
             try {
-                sender.replay(
-                        restoredCheckpointId, Arrays.asList(replayed), Collections.emptyList());
+                sender.replay(restoredCheckpointId, Arrays.asList(replayed), sideStates);
             } catch (IOException | InterruptedException e) {
                 throw new AssertionError(e);
             }

@@ -19,6 +19,7 @@ import org.apache.paimon.flink.sink.coordinator.commit.JobMasterMemory;
 import org.apache.paimon.flink.sink.coordinator.commit.SavepointTaggingCommitter;
 import org.apache.paimon.flink.sink.coordinator.commit.SnapshotCommitter;
 import org.apache.paimon.flink.sink.coordinator.commit.TaggedSavepoints;
+import org.apache.paimon.flink.sink.coordinator.commit.UnconfirmedSavepoints;
 import org.apache.paimon.flink.sink.coordinator.report.WriterEventSender;
 import org.apache.paimon.utils.EventLoop;
 
@@ -83,17 +84,21 @@ public final class SimulationAccess {
                             long restoredCheckpointId,
                             BooleanSupplier cancelled)
                             throws Exception {
-                        return new SnapshotCommitter(
+                        SavepointTaggingCommitter tagging =
                                 opener.open(
                                         committerContext,
                                         run,
                                         restoredCheckpointId,
                                         memory.tagged(),
                                         SnapshotCommitter.unlessCancelled(
-                                                memory.foreignCommits(), cancelled)),
+                                                memory.foreignCommits(), cancelled));
+                        return new SnapshotCommitter(
+                                tagging,
                                 run,
                                 memory.foreignCommits(),
                                 memory.metrics().commits(),
+                                UnconfirmedSavepoints.create(
+                                        committerContext.stateStore(), (id, snapshot) -> {}),
                                 serializer,
                                 false,
                                 cancelled);

@@ -199,6 +199,25 @@ public final class SavepointTaggingCommitter
         tagged.remove(savepointId);
     }
 
+    /** The snapshot that this process has tagged for a savepoint; empty when it has not. */
+    Optional<Snapshot> taggedSnapshot(long savepointId) {
+        return tagged.contains(savepointId) ? tagged.snapshot(savepointId) : Optional.empty();
+    }
+
+    /** L2: the savepoint never completed; a tag that an earlier process gave it is deleted. */
+    void withdraw(long savepointId) {
+        restored.snapshot(savepointId).ifPresent(snapshot -> withdraw(savepointId, snapshot));
+    }
+
+    /** The same, where the tagged snapshot is known. */
+    void withdraw(long savepointId, Snapshot snapshot) {
+        savepoints.remove(savepointId);
+        if (tagger != null) {
+            tagger.deleteTag(savepointId, snapshot);
+        }
+        tagged.remove(savepointId);
+    }
+
     /**
      * T8: everything up to this checkpoint is committed; savepoints up to it that had nothing to
      * commit stay without a tag.

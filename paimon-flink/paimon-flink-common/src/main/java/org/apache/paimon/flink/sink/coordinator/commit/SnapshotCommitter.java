@@ -56,6 +56,7 @@ public final class SnapshotCommitter implements AutoCloseable {
     private final CommitRun run;
     private final ForeignCommits foreignCommits;
     private final CommitStatistics statistics;
+    private final UnconfirmedSavepoints unconfirmed;
     private final CheckpointCommittablesSerializer serializer;
     private final boolean partitionMarkDoneRecoverFromState;
     private final BooleanSupplier cancelled;
@@ -68,6 +69,7 @@ public final class SnapshotCommitter implements AutoCloseable {
             CommitRun run,
             ForeignCommits foreignCommits,
             CommitStatistics statistics,
+            UnconfirmedSavepoints unconfirmed,
             CheckpointCommittablesSerializer serializer,
             boolean partitionMarkDoneRecoverFromState,
             BooleanSupplier cancelled) {
@@ -75,6 +77,7 @@ public final class SnapshotCommitter implements AutoCloseable {
         this.run = run;
         this.foreignCommits = foreignCommits;
         this.statistics = statistics;
+        this.unconfirmed = unconfirmed;
         this.serializer = serializer;
         this.partitionMarkDoneRecoverFromState = partitionMarkDoneRecoverFromState;
         this.cancelled = cancelled;
@@ -134,6 +137,7 @@ public final class SnapshotCommitter implements AutoCloseable {
         if (first && restoredCheckpointId >= 0) {
             warnOfLaterCommits(restored, restoredCheckpointId);
         }
+        unconfirmed.restore(restoredCheckpointId);
     }
 
     private void refuseOrWarn(CommitProgress progress, String lost) {
@@ -193,7 +197,14 @@ public final class SnapshotCommitter implements AutoCloseable {
             long began = statistics.commitBegins();
             committer.commit(Collections.singletonList(decodeAndRelease(batch)));
             statistics.committed(began);
+            if (batch.completeSavepoint() && batch.checkpointId() != completedCheckpointId) {
+                // L2: overtaken by a later checkpoint.
+                committer
+                        .taggedSnapshot(batch.checkpointId())
+                        .ifPresent(tagged -> unconfirmed.tagged(batch.checkpointId(), tagged));
+            }
         }
+        unconfirmed.look();
     }
 
     /** Commits and tags of the restored batches what was not committed or tagged before. */
@@ -203,7 +214,16 @@ public final class SnapshotCommitter implements AutoCloseable {
                 continue;
             }
             checkNotCancelled(batch);
-            expectSavepoint(batch);
+            boolean withdrawn =
+                    committer.tagsSavepoints()
+                            && batch.completeSavepoint()
+                            && unconfirmed.neverCompleted(
+                                    batch.checkpointId(),
+                                    batch.savepointPath(),
+                                    restoredCheckpointId);
+            if (!withdrawn) {
+                expectSavepoint(batch);
+            }
             long began = statistics.commitBegins();
             boolean committed =
                     committer.recover(
@@ -218,6 +238,9 @@ public final class SnapshotCommitter implements AutoCloseable {
                     restoredCheckpointId,
                     committed ? "committed now" : "was committed before",
                     batch.checkpointId());
+            if (withdrawn) {
+                committer.withdraw(batch.checkpointId());
+            }
         }
     }
 
@@ -229,18 +252,26 @@ public final class SnapshotCommitter implements AutoCloseable {
 
     /** A1: deletes the tag that an aborted savepoint already has. */
     public void abort(long savepointId) {
+        unconfirmed.aborted(savepointId);
         committer.abort(savepointId);
+    }
+
+    /** L2: the job ends, and with it the savepoints that have not completed. */
+    public void giveUpSavepoints() {
+        unconfirmed.giveUp();
     }
 
     /** Everything up to the given checkpoint is committed and tagged. */
     public void snapshotState(long checkpointId, long committedUpTo) throws Exception {
         committer.updateProgress(checkpointId, committedUpTo);
+        unconfirmed.snapshotState(checkpointId);
         committer.snapshotState();
     }
 
     /** Nothing is known to be committed but what was before the restore. */
     public void snapshotRestoredState(long checkpointId) throws Exception {
         committer.keepRestoredProgress(checkpointId);
+        unconfirmed.snapshotState(checkpointId);
         committer.snapshotState();
     }
 

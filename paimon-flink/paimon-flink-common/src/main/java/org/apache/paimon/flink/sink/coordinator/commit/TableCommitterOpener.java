@@ -60,7 +60,7 @@ public final class TableCommitterOpener implements CommitterOpener, Serializable
             BooleanSupplier cancelled)
             throws Exception {
         Committer<Committable, ManifestCommittable> committer = committerFactory.create(context);
-        return new SnapshotCommitter(
+        SavepointTaggingCommitter tagging =
                 taggingCommitterFactory.over(
                         committer,
                         context.commitUser(),
@@ -69,10 +69,13 @@ public final class TableCommitterOpener implements CommitterOpener, Serializable
                         run,
                         memory.tagged(),
                         memory.metrics().tags(),
-                        SnapshotCommitter.unlessCancelled(memory.foreignCommits(), cancelled)),
+                        SnapshotCommitter.unlessCancelled(memory.foreignCommits(), cancelled));
+        return new SnapshotCommitter(
+                tagging,
                 run,
                 memory.foreignCommits(),
                 memory.metrics().commits(),
+                UnconfirmedSavepoints.create(context.stateStore(), tagging::withdraw),
                 new CheckpointCommittablesSerializer(
                         new CommittableSerializer(new CommitMessageSerializer())),
                 Options.fromMap(table.options())

@@ -1,0 +1,76 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License
+ * is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+ * or implied. See the License for the specific language governing permissions and limitations under
+ * the License.
+ */
+
+package org.apache.paimon.flink.sink.coordinator.commit;
+
+import org.apache.paimon.tag.testutils.CapturedLog;
+
+import org.apache.flink.runtime.checkpoint.Checkpoints;
+import org.apache.flink.runtime.checkpoint.metadata.CheckpointMetadata;
+
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collections;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What the place of a savepoint says of it. */
+class SavepointFilesTest {
+
+    @TempDir private Path directory;
+
+    private final SavepointFiles files = new SavepointFiles();
+
+    @Test
+    @DisplayName("L2: metadata, a directory without it, torn metadata, nothing at all")
+    void tellsOutcomes() throws Exception {
+        String path = directory.toUri().toString();
+        assertThat(files.of(path)).isEqualTo(SavepointOutcome.UNFINISHED);
+
+        Path metadata = directory.resolve("_metadata");
+        try (OutputStream out = Files.newOutputStream(metadata)) {
+            Checkpoints.storeCheckpointMetadata(
+                    new CheckpointMetadata(1, Collections.emptyList(), Collections.emptyList()),
+                    out);
+        }
+        assertThat(files.of(path)).isEqualTo(SavepointOutcome.COMPLETE);
+
+        byte[] whole = Files.readAllBytes(metadata);
+        for (int length = 0; length < whole.length; length++) {
+            Files.write(metadata, Arrays.copyOf(whole, length));
+            assertThat(files.of(path))
+                    .as("%d bytes", length)
+                    .isEqualTo(SavepointOutcome.UNFINISHED);
+        }
+        assertThat(files.of(path + "not-there")).isEqualTo(SavepointOutcome.GONE);
+    }
+
+    @Test
+    @DisplayName("L2: a file system that is not there or too slow does not tell")
+    void doesNotTellWithoutAnAnswer() {
+        try (CapturedLog log = CapturedLog.of(SavepointFiles.class)) {
+            assertThat(files.of("nowhere://host/savepoint-1")).isEqualTo(SavepointOutcome.UNKNOWN);
+            assertThat(log.messages())
+                    .anyMatch(
+                            line -> line.contains("Cannot tell whether the savepoint at nowhere"));
+        }
+        assertThat(new SavepointFiles(Duration.ZERO).of(directory.toUri().toString()))
+                .isEqualTo(SavepointOutcome.UNKNOWN);
+    }
+}
