@@ -106,6 +106,11 @@ public final class FlinkDistribution {
         return existing(home.resolve("plugins"), "Flink's plugins");
     }
 
+    /** The folder with the jar of Flink's reporter for Prometheus. */
+    public Path metricReporters() {
+        return existing(home.resolve("metrics"), "Flink's metric reporters");
+    }
+
     /** The class path of a JobManager, a TaskManager, ZooKeeper or the command line client. */
     public String clusterClassPath() {
         return classPath(lib.toAbsolutePath() + File.separator + "*", paimonJar, ownCode());

@@ -124,6 +124,7 @@ class FoundBySimulationTest {
                 .then(StepKind.RPC)
                 .then(StepKind.RPC)
                 .then(StepKind.FRESH_JOB)
+                .then(StepKind.LOOP, 5, 0)
                 .then(StepKind.CLOSED, 5, 0)
                 .then(StepKind.ANOTHER_COMMITS)
                 .then(StepKind.EXPIRE)
