@@ -127,7 +127,7 @@ class MetricsITCase {
         assertThat(rest.get("numRestores")).isZero();
         assertThat(rest.get("lastCommitDurationMs")).isNotNegative();
 
-        Map<String, Double> scraped = scrape("_coordinator_");
+        Map<String, Double> scraped = scrape("flink_jobmanager_job_operator_coordinator_");
         assertThat(scraped).containsKeys(COORDINATOR).containsKeys(TAGS);
         assertThat(scraped.get("numSavepointTagsCreated")).isEqualTo(1);
         assertThat(scraped.get("lastTaggedCheckpointId")).isEqualTo(savepoint.checkpointId());
@@ -160,7 +160,7 @@ class MetricsITCase {
                 Await.until("the tag in the scrape", LIMIT)
                         .lookAt(cluster.logs())
                         .holds(
-                                () -> scrape("_task_operator_"),
+                                () -> scrape("flink_taskmanager_job_task_operator_"),
                                 seen ->
                                         seen.getOrDefault("lastTaggedCheckpointId", -1.0)
                                                 == savepoint.checkpointId());
@@ -223,8 +223,8 @@ class MetricsITCase {
     }
 
     /** Each process serves on a port of the range; by the last name of each metric. */
-    private Map<String, Double> scrape(String scope) {
-        Pattern line = Pattern.compile("flink_\\w*" + scope + "(\\w+)\\{[^}]*\\} (\\S+)");
+    private Map<String, Double> scrape(String prefix) {
+        Pattern line = Pattern.compile("(?m)^" + prefix + "(\\w+)\\{[^}]*\\} (\\S+)");
         Map<String, Double> found = new TreeMap<>();
         for (int port = firstPort; port <= firstPort + PORTS; port++) {
             Matcher matcher = line.matcher(get(port));
