@@ -207,7 +207,7 @@ public final class SavepointTagger {
             long savepointId, String name, Snapshot snapshot) {
         if (exists(snapshot)) {
             statistics.countCreated();
-            LOG.info("Created tag {} on {}.", name, SnapshotIdentity.of(snapshot));
+            LOG.debug("Created tag {} on {}.", name, SnapshotIdentity.of(snapshot));
             return Optional.of(name);
         }
         deleteFile(name);

@@ -194,8 +194,7 @@ class SavepointTaggerTest {
                                     + SnapshotIdentity.of(others)
                                     + ". That is left alone; savepoint 1 on "
                                     + SnapshotIdentity.of(mine)
-                                    + " needs another name.",
-                            "INFO Created tag savepoint-1-2 on " + SnapshotIdentity.of(mine) + ".");
+                                    + " needs another name.");
         }
 
         assertThat(fixture.tags()).containsExactly("savepoint-1", "savepoint-1-2");

@@ -278,6 +278,15 @@ final class CommitSession {
                 "reset subtask " + subtask + " to checkpoint " + checkpointId,
                 () -> {
                     receiver.reset(subtask);
+                    for (long savepoint : ledger.pendingSavepointsAfter(checkpointId)) {
+                        LOG.info(
+                                "Savepoint {}: withdrawn, as writer subtask {} was reset to"
+                                        + " checkpoint {}. The files of the others are committed with"
+                                        + " a later checkpoint.",
+                                savepoint,
+                                subtask,
+                                checkpointId);
+                    }
                     ledger.reset(subtask, checkpointId);
                 });
     }
@@ -352,6 +361,12 @@ final class CommitSession {
                 () -> {
                     if (ledger.alignedOrRestoring(checkpointId)) {
                         committer.abort(checkpointId);
+                    } else if (ledger.pendingSavepointsAfter(checkpointId - 1)
+                            .contains(checkpointId)) {
+                        LOG.info(
+                                "Savepoint {}: withdrawn, as it was aborted. Its files are committed"
+                                        + " with a later checkpoint.",
+                                checkpointId);
                     }
                     memory.aborted().carriedOut(checkpointId);
                 });

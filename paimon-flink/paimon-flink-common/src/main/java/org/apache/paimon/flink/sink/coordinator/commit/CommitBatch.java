@@ -35,6 +35,9 @@ public final class CommitBatch {
     private final int reportsWithFiles;
     private final Deque<Entry> entries;
 
+    /** How many writers have reported the checkpoint itself, with files or without. */
+    private int reports;
+
     CommitBatch(
             long checkpointId, long watermark, boolean completeSavepoint, Deque<Entry> entries) {
         this(checkpointId, watermark, completeSavepoint, null, entries);
@@ -82,6 +85,16 @@ public final class CommitBatch {
     /** Number of reports that carry files, released or not. */
     public int reportsWithFiles() {
         return reportsWithFiles;
+    }
+
+    CommitBatch reportedBy(int writers) {
+        reports = writers;
+        return this;
+    }
+
+    /** How many writers have reported the checkpoint itself, with files or without. */
+    int reports() {
+        return reports;
     }
 
     /** Gives the next report up: nothing here refers to it any more. Null after the last one. */

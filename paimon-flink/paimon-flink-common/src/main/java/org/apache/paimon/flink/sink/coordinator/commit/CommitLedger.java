@@ -317,12 +317,13 @@ public final class CommitLedger implements ReportReceiver.Listener {
                     id == checkpointId || (!cuts.broken(id) && firstMissing(id, cut) == NEVER);
             boolean savepoint = everybody && isSavepoint(id, cut);
             String savepointPath = savepoint ? cut.savepointPath() : null;
+            int reports = savepoint ? cut.reports() : 0;
             watermark.advance(id, cut, writers);
             incomplete.addAll(cut.takeEntries());
             if (everybody) {
                 batches.add(
-                        new CommitBatch(
-                                id, watermark.value(), savepoint, savepointPath, incomplete));
+                        new CommitBatch(id, watermark.value(), savepoint, savepointPath, incomplete)
+                                .reportedBy(reports));
                 incomplete = new ArrayDeque<>();
             }
             // A3: else its files are committed with the next identifier, for no snapshot may carry
@@ -377,6 +378,16 @@ public final class CommitLedger implements ReportReceiver.Listener {
 
     private boolean isSavepoint(long checkpointId, Cuts.Cut cut) {
         return cut.allFlagged() && !aborted.test(checkpointId) && !cuts.broken(checkpointId);
+    }
+
+    /**
+     * The savepoints after a checkpoint that a writer has reported and that nobody has withdrawn or
+     * committed yet.
+     */
+    public List<Long> pendingSavepointsAfter(long checkpointId) {
+        List<Long> pending = cuts.savepointsAfter(checkpointId);
+        pending.removeIf(id -> cuts.broken(id));
+        return pending;
     }
 
     /** Whether the cut of this checkpoint was given out to be committed, or is being recovered. */

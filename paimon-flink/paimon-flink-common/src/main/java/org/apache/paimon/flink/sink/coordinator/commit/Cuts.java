@@ -17,7 +17,9 @@ import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
 import javax.annotation.Nullable;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 
@@ -80,6 +82,19 @@ final class Cuts {
         }
         broken.merge(checkpointId + 1, highestSeen, Math::max);
         measure();
+    }
+
+    /** The savepoints that a writer has reported, after a checkpoint. */
+    List<Long> savepointsAfter(long checkpointId) {
+        List<Long> savepoints = new ArrayList<>();
+        cuts.tailMap(checkpointId, false)
+                .forEach(
+                        (id, cut) -> {
+                            if (cut.anyFlagged()) {
+                                savepoints.add(id);
+                            }
+                        });
+        return savepoints;
     }
 
     boolean broken(long checkpointId) {
@@ -150,6 +165,14 @@ final class Cuts {
         @Nullable
         EncodedReport report(int subtask) {
             return reports[subtask];
+        }
+
+        int reports() {
+            int count = 0;
+            for (EncodedReport report : reports) {
+                count += report != null ? 1 : 0;
+            }
+            return count;
         }
 
         boolean anyFlagged() {

@@ -186,11 +186,12 @@ final class RestoredReports {
             boolean complete = cut.flagged == participants && !aborted.test(id);
             batches.add(
                     new CommitBatch(
-                            id,
-                            watermark.value(),
-                            complete,
-                            complete ? sideStates.savepointPath(id) : null,
-                            incomplete));
+                                    id,
+                                    watermark.value(),
+                                    complete,
+                                    complete ? sideStates.savepointPath(id) : null,
+                                    incomplete)
+                            .reportedBy(cut.reports));
             incomplete = new ArrayDeque<>();
         }
         return batches;

@@ -38,6 +38,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -86,6 +87,9 @@ public final class SavepointTaggingCommitter
      * null where that is not known.
      */
     private final NavigableMap<Long, String> savepoints = new TreeMap<>();
+
+    /** How many writers have reported these savepoints, where that is known. */
+    private final Map<Long, Integer> reportedBy = new HashMap<>();
 
     /** Whether the operator path still recovers what its restored state holds. */
     private boolean recovering = true;
@@ -183,6 +187,16 @@ public final class SavepointTaggingCommitter
         }
     }
 
+    /**
+     * The same on the coordinator path, for the line in the log.
+     *
+     * @param writers how many have reported it; all that took part, or it would not be tagged
+     */
+    void savepoint(long savepointId, @Nullable String path, int writers) {
+        savepoint(savepointId, path);
+        reportedBy.put(savepointId, writers);
+    }
+
     /** Savepoints that are neither tagged nor given up, in ascending order. */
     public Collection<Long> pendingSavepoints() {
         return Collections.unmodifiableCollection(savepoints.keySet());
@@ -201,7 +215,7 @@ public final class SavepointTaggingCommitter
 
     /** The snapshot that this process has tagged for a savepoint; empty when it has not. */
     Optional<Snapshot> taggedSnapshot(long savepointId) {
-        return tagged.contains(savepointId) ? tagged.snapshot(savepointId) : Optional.empty();
+        return tagged.name(savepointId) != null ? tagged.snapshot(savepointId) : Optional.empty();
     }
 
     /** L2: the savepoint never completed; a tag that an earlier process gave it is deleted. */
@@ -532,7 +546,20 @@ public final class SavepointTaggingCommitter
 
     private void tag(long savepointId, Snapshot snapshot) {
         tagged.begin(savepointId, snapshot);
-        tagger.createTag(savepointId, snapshot);
-        tagged.tagged(savepointId);
+        Optional<String> name = tagger.createTag(savepointId, snapshot);
+        tagged.tagged(savepointId, name.orElse(null));
+        if (name.isPresent()) {
+            Integer writers = reportedBy.get(savepointId);
+            LOG.info(
+                    "Savepoint {} at {}: {}committed as snapshot {}, tagged as {}.",
+                    savepointId,
+                    CommitProperties.savepointPath(snapshot),
+                    writers == null
+                            ? ""
+                            : "reported by " + writers + " of " + writers + " writers, ",
+                    snapshot.id(),
+                    name.get());
+        }
+        reportedBy.remove(savepointId);
     }
 }

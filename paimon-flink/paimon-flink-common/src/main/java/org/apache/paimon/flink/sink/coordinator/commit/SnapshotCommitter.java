@@ -189,6 +189,15 @@ public final class SnapshotCommitter implements AutoCloseable {
             throws IOException, InterruptedException {
         for (CommitBatch batch : batches) {
             if (!makesSnapshot(batch, batch.checkpointId() == completedCheckpointId)) {
+                if (batch.completeSavepoint() && committer.tagsSavepoints()) {
+                    LOG.info(
+                            "Savepoint {} at {}: reported by {} of {} writers, without data: no"
+                                    + " snapshot, so no tag.",
+                            batch.checkpointId(),
+                            batch.savepointPath(),
+                            batch.reports(),
+                            batch.reports());
+                }
                 continue;
             }
             checkNotCancelled(batch);
@@ -246,7 +255,7 @@ public final class SnapshotCommitter implements AutoCloseable {
 
     private void expectSavepoint(CommitBatch batch) {
         if (batch.completeSavepoint()) {
-            committer.savepoint(batch.checkpointId(), batch.savepointPath());
+            committer.savepoint(batch.checkpointId(), batch.savepointPath(), batch.reports());
         }
     }
 

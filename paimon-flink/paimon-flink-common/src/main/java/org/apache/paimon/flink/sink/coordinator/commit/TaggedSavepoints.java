@@ -14,11 +14,12 @@ package org.apache.paimon.flink.sink.coordinator.commit;
 
 import org.apache.paimon.Snapshot;
 
-import java.util.HashSet;
+import javax.annotation.Nullable;
+
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * The savepoints that this process has tagged, and the snapshots it has tagged for them.
@@ -34,7 +35,8 @@ public final class TaggedSavepoints {
     /** The snapshots on which a tag was begun, also when its creation failed half way. */
     private final Map<Long, Snapshot> snapshots = new LinkedHashMap<>();
 
-    private final Set<Long> tagged = new HashSet<>();
+    /** The names of the tags that are there. */
+    private final Map<Long, String> tagged = new HashMap<>();
 
     /** A tag is about to be created. Until {@link #tagged} it may be there, or half of it. */
     void begin(long savepointId, Snapshot snapshot) {
@@ -45,12 +47,20 @@ public final class TaggedSavepoints {
         }
     }
 
-    void tagged(long savepointId) {
-        tagged.add(savepointId);
+    /**
+     * @param name that of the tag; null when its snapshot was gone, so that there is none
+     */
+    void tagged(long savepointId, @Nullable String name) {
+        tagged.put(savepointId, name);
     }
 
     boolean contains(long savepointId) {
-        return tagged.contains(savepointId);
+        return tagged.containsKey(savepointId);
+    }
+
+    @Nullable
+    String name(long savepointId) {
+        return tagged.get(savepointId);
     }
 
     /** The snapshot on which there may be a tag; empty when there cannot be any. */

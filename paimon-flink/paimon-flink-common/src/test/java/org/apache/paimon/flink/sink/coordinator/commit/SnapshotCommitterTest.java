@@ -41,6 +41,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -798,7 +799,8 @@ class SnapshotCommitterTest {
     private static CommitBatch.Entry undecodable(long id) throws Exception {
         EncodedReport report = Reports.of(id).files("a").encoded();
         byte[] bytes = report.serialized().clone();
-        bytes[bytes.length - 1] ^= 1;
+        // The version of the committables, behind checkpoint id, watermark and idle bit.
+        ByteBuffer.wrap(bytes).putInt(2 * Long.BYTES + 1, 77);
         return new CommitBatch.Entry(4, 2, EncodedReport.of(report.version(), bytes));
     }
 
