@@ -285,6 +285,12 @@ public final class RestoredCommits {
         return identifier <= committedUpTo;
     }
 
+    /** Whether a snapshot of this course with the identifier is above the anchor. */
+    public boolean hasSnapshot(long identifier) {
+        read();
+        return rollback == null && byIdentifier.containsKey(identifier);
+    }
+
     /** Whether files have to decide what {@link #committed(long)} denies. */
     public boolean filesDecide() {
         read();

@@ -186,7 +186,7 @@ final class CommitSession {
         if (!restored) {
             ledger.sinkIsNew();
         }
-        ledger.restoring(restoredCheckpointId, committer.committedUpTo());
+        ledger.restoring(restoredCheckpointId, committer.committedUpTo(), committer::hasSnapshot);
         become(SessionState.RESTORING);
     }
 

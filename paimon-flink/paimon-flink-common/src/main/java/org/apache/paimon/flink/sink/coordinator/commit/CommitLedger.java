@@ -90,9 +90,10 @@ public final class CommitLedger implements ReportReceiver.Listener {
      * The writers will replay what they find in the state of this checkpoint.
      *
      * @param upTo everything up to here was committed and tagged before
+     * @param hasSnapshot whether the table has a snapshot with an identifier of this course
      */
-    public void restoring(long checkpointId, long upTo) {
-        restored = new RestoredReports(parallelism, checkpointId, upTo, load);
+    public void restoring(long checkpointId, long upTo, LongPredicate hasSnapshot) {
+        restored = new RestoredReports(parallelism, checkpointId, upTo, hasSnapshot, load);
         sessionStart = checkpointId;
     }
 

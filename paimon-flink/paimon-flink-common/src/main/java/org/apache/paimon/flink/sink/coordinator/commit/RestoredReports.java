@@ -40,6 +40,7 @@ final class RestoredReports {
 
     private final long checkpointId;
     private final long committedUpTo;
+    private final LongPredicate hasSnapshot;
     private final Replay[] replays;
     private final LedgerLoad load;
 
@@ -54,11 +55,18 @@ final class RestoredReports {
 
     /**
      * @param committedUpTo everything up to this checkpoint was committed and tagged before
+     * @param hasSnapshot whether the table has a snapshot with an identifier of this course
      * @param load shows what is held
      */
-    RestoredReports(int parallelism, long checkpointId, long committedUpTo, LedgerLoad load) {
+    RestoredReports(
+            int parallelism,
+            long checkpointId,
+            long committedUpTo,
+            LongPredicate hasSnapshot,
+            LedgerLoad load) {
         this.checkpointId = checkpointId;
         this.committedUpTo = committedUpTo;
+        this.hasSnapshot = hasSnapshot;
         this.replays = new Replay[parallelism];
         this.missing = parallelism;
         this.load = load;
@@ -178,8 +186,14 @@ final class RestoredReports {
             if (cut.reports >= participants) {
                 watermark.advance(cut.watermark());
             }
+            boolean lacksReports = cut.reports < participants;
+            if (lacksReports && hasSnapshot.test(id)) {
+                // E2: it was complete without a writer that had finished and has reported later
+                // again. No snapshot carries an identifier without all of its content (A3).
+                continue;
+            }
             incomplete.addAll(cut.entries);
-            if (cut.reports < participants || id <= committedUpTo) {
+            if (lacksReports || id <= committedUpTo) {
                 // A3: its files are committed with the next identifier.
                 continue;
             }

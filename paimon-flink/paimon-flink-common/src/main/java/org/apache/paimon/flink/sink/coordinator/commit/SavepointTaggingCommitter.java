@@ -550,10 +550,11 @@ public final class SavepointTaggingCommitter
         tagged.tagged(savepointId, name.orElse(null));
         if (name.isPresent()) {
             Integer writers = reportedBy.get(savepointId);
+            String path = CommitProperties.savepointPath(snapshot);
             LOG.info(
                     "Savepoint {} at {}: {}committed as snapshot {}, tagged as {}.",
                     savepointId,
-                    CommitProperties.savepointPath(snapshot),
+                    path == null ? "an unknown path" : path,
                     writers == null
                             ? ""
                             : "reported by " + writers + " of " + writers + " writers, ",

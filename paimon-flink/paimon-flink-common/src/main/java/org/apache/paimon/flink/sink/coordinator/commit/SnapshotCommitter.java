@@ -184,6 +184,11 @@ public final class SnapshotCommitter implements AutoCloseable {
         return committer.restored().progress().map(CommitProgress::committedUpTo).orElse(-1L);
     }
 
+    /** A4: whether the table has a snapshot with this identifier, committed before the restore. */
+    public boolean hasSnapshot(long identifier) {
+        return committer.restored().hasSnapshot(identifier);
+    }
+
     /** Commits the batches of a checkpoint that completed. */
     public void commit(long completedCheckpointId, List<CommitBatch> batches)
             throws IOException, InterruptedException {
@@ -194,7 +199,9 @@ public final class SnapshotCommitter implements AutoCloseable {
                             "Savepoint {} at {}: reported by {} of {} writers, without data: no"
                                     + " snapshot, so no tag.",
                             batch.checkpointId(),
-                            batch.savepointPath(),
+                            batch.savepointPath() == null
+                                    ? "an unknown path"
+                                    : batch.savepointPath(),
                             batch.reports(),
                             batch.reports());
                 }

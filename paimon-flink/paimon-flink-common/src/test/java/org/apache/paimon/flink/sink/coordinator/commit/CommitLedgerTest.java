@@ -969,6 +969,27 @@ class CommitLedgerTest {
         }
 
         @Test
+        @DisplayName("A4, E2: a cut that a finished writer left out is not committed twice")
+        void committedCutThatAFinishedWriterLeftOut() throws Exception {
+            ledger.restoring(3, -1, id -> id == 2);
+            ledger.replay(
+                    0,
+                    0,
+                    3,
+                    Collections.singletonList(Reports.of(3).files("e").encoded()),
+                    NO_SIDE_STATES);
+            ledger.replay(
+                    1,
+                    0,
+                    3,
+                    Arrays.asList(
+                            Reports.of(2).files("c").encoded(), Reports.of(3).files("d").encoded()),
+                    NO_SIDE_STATES);
+
+            assertThat(read(ledger.recover())).containsExactly("3 [e, d]");
+        }
+
+        @Test
         @DisplayName("E1: when all writers have finished, later checkpoints make no snapshot")
         void checkpointsAfterTheEnd() throws Exception {
             reportEndOfInput(0, Reports.of(1).files("last"));
@@ -1305,7 +1326,7 @@ class CommitLedgerTest {
 
     private void restoring(long checkpointId, long committedUpTo) {
         restored = checkpointId;
-        ledger.restoring(checkpointId, committedUpTo);
+        ledger.restoring(checkpointId, committedUpTo, id -> false);
     }
 
     private List<String> align(long checkpointId) throws Exception {

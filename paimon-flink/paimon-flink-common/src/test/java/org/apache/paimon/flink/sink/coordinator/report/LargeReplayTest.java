@@ -42,7 +42,7 @@ class LargeReplayTest {
     @Test
     @DisplayName("A4: what was committed is dropped as it arrives, and never held beside another")
     void committedReportsAreDroppedAsTheyArrive() throws Exception {
-        ledger.restoring(CHECKPOINTS, CHECKPOINTS);
+        ledger.restoring(CHECKPOINTS, CHECKPOINTS, id -> false);
         replay();
 
         assertThat(held.arrived).isEqualTo(CHECKPOINTS);
@@ -55,7 +55,7 @@ class LargeReplayTest {
     @Test
     @DisplayName("W2: what was not committed is held once, as the bytes that have arrived")
     void otherReportsAreHeldOnce() throws Exception {
-        ledger.restoring(CHECKPOINTS, -1);
+        ledger.restoring(CHECKPOINTS, -1, id -> false);
         long bytes = replay();
 
         assertThat(held.bytes).isEqualTo(bytes);

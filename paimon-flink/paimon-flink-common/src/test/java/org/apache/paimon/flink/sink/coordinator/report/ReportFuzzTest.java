@@ -120,7 +120,7 @@ class ReportFuzzTest {
     private static void restore(long restored, EncodedReport report, ReportSideState sideState)
             throws IOException, InterruptedException {
         CommitLedger ledger = new CommitLedger(1, checkpoint -> false);
-        ledger.restoring(restored, -1);
+        ledger.restoring(restored, -1, id -> false);
         ReportReceiver receiver = new ReportReceiver(1, ledger);
         new WriterEventSender(
                         event -> {

@@ -80,7 +80,7 @@ class ReportSideStateTest {
     @Test
     @DisplayName("S6: checksums are joined by checkpoint, whichever writer finds them (A6)")
     void joinsWhatLiesElsewhere() throws Exception {
-        ledger.restoring(4, -1);
+        ledger.restoring(4, -1, id -> false);
         replay(0, Arrays.asList(ONE, OTHER), Collections.emptyList());
         replay(1, Collections.emptyList(), sideStates(OTHER, ONE));
 
@@ -90,7 +90,7 @@ class ReportSideStateTest {
     @Test
     @DisplayName("S6: a report that none of the checksums belongs to fails the job, by name")
     void refusesAnotherReport() throws Exception {
-        ledger.restoring(4, -1);
+        ledger.restoring(4, -1, id -> false);
         replay(0, Collections.emptyList(), sideStates(ONE));
         replay(1, Collections.singletonList(OTHER), Collections.emptyList());
 
@@ -104,7 +104,7 @@ class ReportSideStateTest {
     @Test
     @DisplayName("S6: a report whose checkpoint has no checksum at all was not written so")
     void refusesAReportOfAnotherCheckpoint() throws Exception {
-        ledger.restoring(4, -1);
+        ledger.restoring(4, -1, id -> false);
         replay(0, Collections.singletonList(Reports.of(3).files("a").encoded()), sideStates(ONE));
         replay(1, Collections.singletonList(ONE), Collections.emptyList());
 
@@ -114,7 +114,7 @@ class ReportSideStateTest {
     @Test
     @DisplayName("S6: the state of a build without side state is taken as it is")
     void takesStateWithoutChecksums() throws Exception {
-        ledger.restoring(4, -1);
+        ledger.restoring(4, -1, id -> false);
         replay(0, Collections.singletonList(ONE), Collections.emptyList());
         replay(1, Collections.singletonList(OTHER), Collections.emptyList());
 
@@ -124,7 +124,7 @@ class ReportSideStateTest {
     @Test
     @DisplayName("A4, S6: what was committed before is dropped without a look at its checksum")
     void doesNotCheckWhatIsDropped() throws Exception {
-        ledger.restoring(4, 3);
+        ledger.restoring(4, 3, id -> false);
         replay(0, Arrays.asList(Reports.of(3).encoded(), ONE), sideStates(ONE, OTHER));
         replay(1, Collections.singletonList(OTHER), Collections.emptyList());
 

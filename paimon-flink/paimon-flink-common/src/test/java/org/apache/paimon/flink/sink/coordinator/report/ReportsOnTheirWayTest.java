@@ -306,7 +306,7 @@ class ReportsOnTheirWayTest {
             }
             reports.add(report.encoded());
         }
-        ledger.restoring(20, -1);
+        ledger.restoring(20, -1, id -> false);
         WriterEventSender writer = new WriterEventSender(wire, () -> {}, SMALL_PART);
         writer.replay(20, reports, Collections.emptyList());
         assertThat(wire.events)
@@ -396,7 +396,7 @@ class ReportsOnTheirWayTest {
     @DisplayName("W2: a replay that ends within a report, goes on after its end, or is overtaken")
     void refusesBrokenReplays() throws Exception {
         byte[] part = {1};
-        ledger.restoring(4, -1);
+        ledger.restoring(4, -1, id -> false);
         receiver.receive(0, 0, WriterEvents.replay(0, 4, 3, false, part));
         assertThatThrownBy(() -> receiver.receive(0, 0, RestoredCommittableEvent.endOfReplay(1, 4)))
                 .isInstanceOf(ReportProtocolException.class)
@@ -409,7 +409,7 @@ class ReportsOnTheirWayTest {
                 .hasMessageContaining("has ended before");
 
         begin();
-        ledger.restoring(4, -1);
+        ledger.restoring(4, -1, id -> false);
         receiver.receive(
                 0, 0, WriterEvents.replay(0, 4, 2, true, Reports.of(4).encoded().serialized()));
         assertThatThrownBy(() -> receiver.receive(0, 0, WriterEvents.report(1, 5, 3, part)))

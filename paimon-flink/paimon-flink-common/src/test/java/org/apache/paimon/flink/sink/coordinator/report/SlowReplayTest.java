@@ -49,7 +49,7 @@ class SlowReplayTest {
         EncodedReport template = Reports.of(1).files(files).encoded();
         // Everything is committed already, so that what arrives need not be kept here.
         CommitLedger ledger = new CommitLedger(WRITERS, checkpoint -> false);
-        ledger.restoring(CHECKPOINTS, CHECKPOINTS);
+        ledger.restoring(CHECKPOINTS, CHECKPOINTS, id -> false);
         ReportReceiver receiver = new ReportReceiver(WRITERS, ledger);
 
         for (int subtask = 0; subtask < WRITERS; subtask++) {

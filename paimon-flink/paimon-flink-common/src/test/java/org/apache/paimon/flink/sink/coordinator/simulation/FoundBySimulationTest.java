@@ -851,4 +851,34 @@ class FoundBySimulationTest {
                 .reaches("4 starts, 2 commits, 2 tags, 1 deleted tag")
                 .keepsItsPromises();
     }
+
+    @Test
+    @DisplayName(
+            "A3, E2: an aborted savepoint that a finished writer left out is no cut of its own")
+    void abortedSavepointThatAFinishedWriterLeftOut() throws Exception {
+        scenario(Mode.LEGAL, 3)
+                .then(StepKind.DRAIN_WITHOUT, 4, 0)
+                .then(StepKind.RPC, 4, 0)
+                .then(StepKind.LOOP, 0, 0)
+                .then(StepKind.RPC, 1, 0)
+                .then(StepKind.RPC, 7, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.FINISH, 1, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.LOOP, 0, 0)
+                .then(StepKind.MAIN, 0, 0)
+                .then(StepKind.LOOP, 0, 0)
+                .then(StepKind.MAIN, 0, 0)
+                .then(StepKind.STOP, 0, 0)
+                .then(StepKind.MAIN, 0, 0)
+                .then(StepKind.MAIN, 0, 0)
+                .then(StepKind.LOOP, 0, 0)
+                .then(StepKind.MAIN, 0, 0)
+                .then(StepKind.ABORT, 1, 0)
+                .then(StepKind.BARRIER, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.NOTIFY, 7, 0)
+                .reaches("1 start")
+                .keepsItsPromises();
+    }
 }
