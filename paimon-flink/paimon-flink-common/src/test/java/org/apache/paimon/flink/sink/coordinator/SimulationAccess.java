@@ -16,6 +16,7 @@ import org.apache.paimon.flink.sink.Committer;
 import org.apache.paimon.flink.sink.coordinator.commit.CommitRun;
 import org.apache.paimon.flink.sink.coordinator.commit.CommitterOpener;
 import org.apache.paimon.flink.sink.coordinator.commit.JobMasterMemory;
+import org.apache.paimon.flink.sink.coordinator.commit.SavepointOutcomes;
 import org.apache.paimon.flink.sink.coordinator.commit.SavepointTaggingCommitter;
 import org.apache.paimon.flink.sink.coordinator.commit.SnapshotCommitter;
 import org.apache.paimon.flink.sink.coordinator.commit.TaggedSavepoints;
@@ -65,6 +66,7 @@ public final class SimulationAccess {
             Memory jobMaster,
             String jobId,
             Opener opener,
+            SavepointOutcomes savepoints,
             CheckpointCommittablesSerializer serializer,
             String initialCommitUser,
             Function<EventLoop.FailureHandler, EventLoop> loops,
@@ -97,8 +99,10 @@ public final class SimulationAccess {
                                 run,
                                 memory.foreignCommits(),
                                 memory.metrics().commits(),
-                                UnconfirmedSavepoints.create(
-                                        committerContext.stateStore(), (id, snapshot) -> {}),
+                                new UnconfirmedSavepoints(
+                                        committerContext.stateStore(),
+                                        savepoints,
+                                        tagging::withdraw),
                                 serializer,
                                 false,
                                 cancelled);

@@ -13,7 +13,7 @@
 package org.apache.paimon.flink.sink.coordinator.commit;
 
 /** L2: what the place of a savepoint says of it. */
-enum SavepointOutcome {
+public enum SavepointOutcome {
 
     /** Its metadata is there and can be read. */
     COMPLETE,

@@ -13,7 +13,7 @@
 package org.apache.paimon.flink.sink.coordinator.commit;
 
 /** L2: looks whether savepoints have completed. */
-interface SavepointOutcomes {
+public interface SavepointOutcomes {
 
     SavepointOutcome of(String savepointPath);
 }

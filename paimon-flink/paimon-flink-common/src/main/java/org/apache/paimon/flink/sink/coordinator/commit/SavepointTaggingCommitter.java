@@ -224,7 +224,7 @@ public final class SavepointTaggingCommitter
     }
 
     /** The same, where the tagged snapshot is known. */
-    void withdraw(long savepointId, Snapshot snapshot) {
+    public void withdraw(long savepointId, Snapshot snapshot) {
         savepoints.remove(savepointId);
         if (tagger != null) {
             tagger.deleteTag(savepointId, snapshot);

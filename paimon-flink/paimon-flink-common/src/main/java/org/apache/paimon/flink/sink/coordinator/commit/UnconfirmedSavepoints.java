@@ -65,7 +65,7 @@ public final class UnconfirmedSavepoints {
     /**
      * @param deleteTag deletes the owned tag of a savepoint on a snapshot
      */
-    UnconfirmedSavepoints(
+    public UnconfirmedSavepoints(
             StateStore stateStore, SavepointOutcomes outcomes, BiConsumer<Long, Snapshot> deleteTag)
             throws Exception {
         this.state = stateStore.getListState(STATE);

@@ -72,6 +72,9 @@ final class Checkpoint {
     /** Files of writers that had finished. */
     final BitSet finishedFiles;
 
+    /** Where it is written; null for an ordinary checkpoint. */
+    String path;
+
     byte[] coordinatorState;
     boolean coordinatorAcknowledged;
 
@@ -139,6 +142,7 @@ final class Checkpoint {
         System.arraycopy(before, 0, copy.before, 0, parallelism);
         System.arraycopy(states, 0, copy.states, 0, parallelism);
         System.arraycopy(sideStates, 0, copy.sideStates, 0, parallelism);
+        copy.path = path;
         copy.coordinatorState = coordinatorState;
         copy.coordinatorAcknowledged = coordinatorAcknowledged;
         copy.othersAcknowledged = othersAcknowledged;

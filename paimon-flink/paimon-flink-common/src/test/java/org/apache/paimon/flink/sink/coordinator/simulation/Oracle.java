@@ -883,7 +883,8 @@ final class Oracle {
                 // Broken for this job, but not for the one that has committed and tagged it.
                 return;
             }
-            if (checkpoint.abortForgotten) {
+            if (checkpoint.abortForgotten && simulation.savepoints().removed(checkpoint)) {
+                // L2: it looks like one that completed and was moved.
                 knownLimits++;
                 return;
             }
@@ -907,6 +908,8 @@ final class Oracle {
         }
         switch (checkpoint.status) {
             case ABORTED:
+            case LOST:
+                // A1, L2
                 return Demand.MUST_NOT;
             case COMPLETED:
                 break;
@@ -934,11 +937,17 @@ final class Oracle {
         String plain = "savepoint-" + savepoint.id;
         for (String name : new String[] {plain, plain + "-" + snapshotId}) {
             SimulatedTable.TagView tag = tags.get(name);
-            if (tag != null && tag.snapshotId == snapshotId) {
+            if (tag != null && (tag.snapshotId == snapshotId || isOwned(tag, savepoint))) {
                 return tag;
             }
         }
         return null;
+    }
+
+    /** T4: a tag on an earlier snapshot of this very savepoint stays. */
+    private boolean isOwned(SimulatedTable.TagView tag, Checkpoint savepoint) {
+        Committed committed = bySnapshot.get(tag.snapshotId);
+        return committed != null && committed.checkpoint.is(savepoint);
     }
 
     private long latest() {

@@ -136,6 +136,7 @@ final class SimulatedJob {
                 jobMaster,
                 "job",
                 simulation::openCommitter,
+                simulation.savepoints(),
                 simulation.table().serializer(),
                 history.initialUser,
                 failureHandler -> loop = simulation.newLoop(this, failureHandler),
@@ -341,6 +342,7 @@ final class SimulatedJob {
                                     false,
                                     simulation.config().autoTag && checkpoint.type.savepoint()),
                             simulation.table().serializer());
+            report = report.withSavepointPath(checkpoint.path);
             attempt.flushed.clear();
             attempt.reports.add(report);
             if (checkpoint.type.synchronous()) {
@@ -567,6 +569,9 @@ final class SimulatedJob {
         Checkpoint checkpoint =
                 new Checkpoint(
                         history.nextCheckpointId++, type, takesPart, history.base, finishedFiles);
+        if (type.savepoint()) {
+            checkpoint.path = simulation.savepoints().begin(checkpoint);
+        }
         history.checkpoints.put(checkpoint.id, checkpoint);
         pending.add(checkpoint);
         mainThread.add(new Action("take", checkpoint.id, () -> takeCoordinator(checkpoint)));

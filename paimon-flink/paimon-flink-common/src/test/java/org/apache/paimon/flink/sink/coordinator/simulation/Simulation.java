@@ -63,6 +63,7 @@ final class Simulation implements AutoCloseable {
     private final Effects effects = new Effects();
     private final Faults faults = new Faults(effects);
     private final SimulatedTable table;
+    private final SavepointDirectories savepoints = new SavepointDirectories();
     private final Oracle oracle;
     private final List<SimulatedProcess> processes = new ArrayList<>();
 
@@ -128,6 +129,10 @@ final class Simulation implements AutoCloseable {
 
     Oracle oracle() {
         return oracle;
+    }
+
+    SavepointDirectories savepoints() {
+        return savepoints;
     }
 
     /** The job, and its clone while there is one. */
@@ -596,13 +601,6 @@ final class Simulation implements AutoCloseable {
 
     private JobHistory abandon(SimulatedJob abandoned) {
         JobHistory history = abandoned.history;
-        for (Checkpoint checkpoint : history.checkpoints.values()) {
-            for (SimulatedJob.Action action : abandoned.mainThread) {
-                if (action.checkpointId == checkpoint.id && "abort".equals(action.name)) {
-                    checkpoint.excuse = "its abort died with the JobManager";
-                }
-            }
-        }
         oracle.look();
         abandoned.abandon();
         history.breakAllAfter(history.newest == null ? -1 : history.newest.id);
