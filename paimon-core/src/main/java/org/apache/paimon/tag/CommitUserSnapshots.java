@@ -162,6 +162,8 @@ public final class CommitUserSnapshots {
     /** Moves the last look to the table's newest snapshot, and reads nothing in between. */
     public void skipToHead() {
         seen = head();
+        // There may be newer ones of this commit user in between.
+        newestOwn = null;
     }
 
     /** Whether the last look found that the table was rolled back behind the one before it. */

@@ -350,6 +350,18 @@ class CommitUserSnapshotsTest {
     }
 
     @Test
+    @DisplayName("R2: who skips what lies in between does not know the newest own snapshot")
+    void knowsNothingOfWhatItSkips() throws Exception {
+        own.look();
+        fixture.commitAs(ME, RUN, 5, 1);
+        own.findSinceLook(5, RUN);
+        fixture.commitAs(ME, RUN, 6, 2);
+        own.skipToHead();
+
+        assertThat(own.newestOwn()).isNull();
+    }
+
+    @Test
     @DisplayName("R2: when the table is rolled back behind what was found, it is forgotten again")
     void forgetsWhatWasRolledBack() throws Exception {
         Snapshot first = fixture.commitAs(ME, RUN, 4, 1);
