@@ -273,6 +273,16 @@ public final class RestoredCommits {
             }
         }
         newest.ifPresent(this::observe);
+        // R2: behind a rollback, what would tell may have expired. The base's rule holds as long as
+        // the table has any snapshot of this commit user.
+        expired =
+                decidedUpTo != NONE
+                        && !newest.isPresent()
+                        && snapshots
+                                .oldest()
+                                .filter(oldest -> oldest.id() > Snapshot.FIRST_SNAPSHOT_ID)
+                                .isPresent();
+        tagsAbove = 0;
     }
 
     // ------------------------------------------------------------------------
@@ -344,6 +354,11 @@ public final class RestoredCommits {
     private boolean isOrWasInTable(Collection<CommitMessage> written) throws IOException {
         Optional<Snapshot> oldest = snapshots.oldest();
         if (oldest.isPresent() && files.anyIn(oldest.get(), written)) {
+            return true;
+        }
+        // A rollback brings back what a compaction had removed before.
+        Optional<Snapshot> newest = snapshots.read(snapshots.head().id());
+        if (newest.isPresent() && files.anyIn(newest.get(), written)) {
             return true;
         }
         for (Tag tagged : tags.above(tagsAbove)) {

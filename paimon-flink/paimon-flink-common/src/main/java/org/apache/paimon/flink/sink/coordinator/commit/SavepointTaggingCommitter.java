@@ -288,9 +288,7 @@ public final class SavepointTaggingCommitter
                 look();
                 beforeCommit.committing(last.identifier());
                 delegate.commit(committables.subList(from, to));
-                if (savepoint) {
-                    tagCommitted(last.identifier(), run.runId());
-                }
+                findCommitted(last.identifier(), run.runId());
                 from = to;
             }
         }
@@ -360,13 +358,17 @@ public final class SavepointTaggingCommitter
 
     /** Whether somebody else who recovers the same has committed it since the last look. */
     private boolean committedMeanwhile(ManifestCommittable committable) throws IOException {
+        observeNew();
+        return restored.committed(committable.identifier(), committable.fileCommittables());
+    }
+
+    private void observeNew() throws IOException {
         look().forEach(restored::observe);
         if (snapshots.rolledBack()) {
             restored.readAgain();
         } else if (snapshots.missed()) {
             restored.missed();
         }
-        return restored.committed(committable.identifier(), committable.fileCommittables());
     }
 
     /** Listeners of the commit may not have been told before the job died; the base does that. */
@@ -376,8 +378,13 @@ public final class SavepointTaggingCommitter
             Decoder committables,
             boolean partitionMarkDoneRecoverFromState)
             throws IOException {
+        if (newestIdentifier() < identifier) {
+            return;
+        }
+        ManifestCommittable committable = decoded == null ? committables.decode() : decoded;
+        // A7: the base would commit it again behind a newer snapshot with a lower identifier.
+        observeNew();
         if (newestIdentifier() >= identifier) {
-            ManifestCommittable committable = decoded == null ? committables.decode() : decoded;
             delegate.filterAndCommit(
                     Collections.singletonList(committable),
                     true,
@@ -413,9 +420,7 @@ public final class SavepointTaggingCommitter
         if (used) {
             commitUnfiltered(single);
         }
-        if (savepoint) {
-            tagCommitted(committable.identifier(), runId);
-        }
+        findCommitted(committable.identifier(), runId);
         return true;
     }
 
@@ -501,17 +506,19 @@ public final class SavepointTaggingCommitter
         }
     }
 
-    /** T10: what was committed since the last look is found, however much others commit. */
-    private void tagCommitted(long savepointId, String runId) {
-        savepoints.remove(savepointId);
-        if (tagger == null) {
+    /**
+     * T10: what was committed since the last look is found, however much others commit. R2: the
+     * newest own snapshot is known, although it may have expired when the next look comes.
+     */
+    private void findCommitted(long identifier, String runId) {
+        Optional<Snapshot> snapshot = snapshots.findSinceLook(identifier, runId);
+        if (!takeSavepoint(identifier) || tagger == null) {
             return;
         }
-        Optional<Snapshot> snapshot = snapshots.findSinceLook(savepointId, runId);
         if (snapshot.isPresent()) {
-            tag(savepointId, snapshot.get());
+            tag(identifier, snapshot.get());
         } else {
-            tagger.snapshotGone(savepointId);
+            tagger.snapshotGone(identifier);
         }
     }
 

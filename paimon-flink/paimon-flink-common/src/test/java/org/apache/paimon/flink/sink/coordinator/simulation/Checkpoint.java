@@ -104,6 +104,9 @@ final class Checkpoint {
     /** Whose coordinator has taken it; null when nobody's has, as the sink is new. */
     SimulatedJob takenBy;
 
+    /** How many commits the table had seen when the coordinator's state was taken. */
+    int commitsBefore;
+
     /** Snapshots that had been tagged when the coordinator's state was taken. */
     BitSet taggedBefore = new BitSet();
 
@@ -153,6 +156,7 @@ final class Checkpoint {
         copy.knownOwn = knownOwn;
         copy.knownRollback = knownRollback;
         copy.takenBy = takenBy;
+        copy.commitsBefore = commitsBefore;
         copy.taggedBefore = taggedBefore;
         copy.committedBefore = committedBefore;
         copy.excuse = excuse;

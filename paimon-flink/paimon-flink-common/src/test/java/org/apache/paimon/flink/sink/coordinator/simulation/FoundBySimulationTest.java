@@ -881,4 +881,129 @@ class FoundBySimulationTest {
                 .reaches("1 start")
                 .keepsItsPromises();
     }
+
+    /** Seed 830201067. */
+    @Test
+    @DisplayName(
+            "A7, known limit: what a clone commits and what expires between two looks is not seen")
+    void aCloneCommitsAndItExpiresUnseen() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.CLONE, 1, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.ANOTHER_COMMITS, 0, 0)
+                .then(StepKind.EXPIRE, 0, 0)
+                .then(StepKind.CRASH, 0, 0)
+                .then(StepKind.SWITCH_JOBS, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .reaches("3 starts, 1 commit, 1 tag, 1 fault")
+                .keepsItsPromises();
+    }
+
+    /** Seed 830193188. */
+    @Test
+    @DisplayName("R2: behind a rollback of a running job files decide once no own snapshot is left")
+    void filesDecideBehindARollbackOfARunningJob() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.STOP, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_AFTER_ROLLBACK, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_AFTER_ROLLBACK, 0, 1)
+                .then(StepKind.DELETE_TAG, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.ROLL_BACK, 0, 0)
+                .then(StepKind.RESTORE_AFTER_ROLLBACK, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.ROLL_BACK_BELOW, 0, 0)
+                .then(StepKind.EXPIRE, 0, 0)
+                .then(StepKind.RESTART, 0, 0)
+                .reaches("5 starts, 1 restart, 3 commits, 2 tags, 1 deleted tag, 1 refusal")
+                .keepsItsPromises();
+    }
+
+    /** Seed 830242707. */
+    @Test
+    @DisplayName("R2: the same when the newest snapshot has what the oldest does not")
+    void filesOfTheNewestSnapshotDecideAsWell() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.TAG_FAILS, 0, 0)
+                .then(StepKind.COMPACT, 0, 0)
+                .then(StepKind.RESTORE_AFTER_ROLLBACK, 0, 1)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.ROLL_BACK_BELOW, 0, 1)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.EXPIRE, 5, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.ROLL_BACK_BELOW, 1, 0)
+                .reaches("2 starts, 2 commits, 1 fault, 1 failure")
+                .keepsItsPromises();
+    }
+
+    /** Seed 830260564. */
+    @Test
+    @DisplayName("A7: a repeated commit looks for foreign ones first")
+    void aRepeatedCommitLooksForForeignOnes() throws Exception {
+        scenario(Mode.LEGAL, 2)
+                .forceSnapshots()
+                .then(StepKind.DRAIN_WITHOUT, 5, 0)
+                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_AFTER_ROLLBACK, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.CLONE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SWITCH_JOBS, 0, 0)
+                .then(StepKind.JOB_MANAGER_DIES, 0, 0)
+                .then(StepKind.SWITCH_JOBS, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 1)
+                .then(StepKind.SWITCH_JOBS, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .reaches("4 starts, 4 commits, 2 tags, 1 refusal")
+                .keepsItsPromises();
+    }
+
+    /** Seed 830035410. */
+    @Test
+    @DisplayName("R2: an own snapshot that expires before the next look is known")
+    void anOwnSnapshotExpiresBeforeTheNextLook() throws Exception {
+        scenario(Mode.HOSTILE, 1)
+                .maxPartBytes(28)
+                .forceSnapshots()
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.ANOTHER_COMMITS, 0, 0)
+                .then(StepKind.EXPIRE, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_AFTER_ROLLBACK, 0, 0)
+                .reaches("2 starts, 2 commits, 1 tag")
+                .keepsItsPromises();
+    }
 }

@@ -254,6 +254,15 @@ final class Oracle {
         return null;
     }
 
+    /** Whether who took a checkpoint had not seen a foreign commit before, as it had expired. */
+    private boolean hasMissedForeignCommit(Checkpoint checkpoint) {
+        if (checkpoint.takenBy == null) {
+            return false;
+        }
+        Checkpoint.Commit foreign = foreignCommit(checkpoint.takenBy, false);
+        return foreign != null && foreign.number < checkpoint.commitsBefore;
+    }
+
     private static boolean isOfUser(Checkpoint.Commit commit, String user) {
         return commit.job.history.user.equals(user);
     }
@@ -394,6 +403,7 @@ final class Oracle {
         look();
         job.working = true;
         checkpoint.takenBy = job;
+        checkpoint.commitsBefore = commits.size();
         checkpoint.knownOwn = knownOwn(job.history);
         checkpoint.knownRollback =
                 rollbacksAsLatest.isEmpty()
@@ -645,7 +655,9 @@ final class Oracle {
                             committer, snapshot.identifier, foreign));
         }
         // A snapshot without files may be made again when nothing tells of the first one any more.
-        boolean unseen = foreignCommit(committer, false) != null;
+        boolean unseen =
+                foreignCommit(committer, false) != null
+                        || committer.restored.stream().anyMatch(this::hasMissedForeignCommit);
         if (unseen) {
             // What has expired between two looks can be seen by nobody.
             knownLimits++;
