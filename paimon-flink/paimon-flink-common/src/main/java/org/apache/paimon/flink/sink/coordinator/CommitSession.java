@@ -234,8 +234,7 @@ final class CommitSession {
                 "give up unfinished savepoints",
                 () -> {
                     if (committer != null) {
-                        carryOutAborts();
-                        committer.giveUpSavepoints();
+                        committer.giveUpSavepoints(memory.aborted().notCarriedOut());
                     } else if (!memory.unconfirmedSavepoints().isEmpty()) {
                         LOG.warn(
                                 "The savepoints {} had not completed when the job ended, and the"

@@ -281,8 +281,15 @@ public final class SnapshotCommitter implements AutoCloseable {
         committer.abort(savepointId);
     }
 
-    /** L2: the job ends, and with it the savepoints that have not completed. */
-    public void giveUpSavepoints() {
+    /**
+     * L2: the job ends, and with it the savepoints that have not completed.
+     *
+     * @param aborted A1: those whose abort has reached a session that had failed
+     */
+    public void giveUpSavepoints(List<Long> aborted) {
+        for (Long savepointId : aborted) {
+            UnconfirmedSavepoints.atTheEnd(savepointId, () -> abort(savepointId));
+        }
         unconfirmed.giveUp();
     }
 

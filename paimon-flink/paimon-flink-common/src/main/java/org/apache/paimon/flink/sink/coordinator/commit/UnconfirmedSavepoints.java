@@ -56,6 +56,8 @@ public final class UnconfirmedSavepoints {
             new ListStateDescriptor<>(
                     "unconfirmed_savepoints_state", BytePrimitiveArraySerializer.INSTANCE);
 
+    private static final int ATTEMPTS_AT_THE_END = 3;
+
     private final ListState<byte[]> state;
     private final SavepointOutcomes outcomes;
     private final BiConsumer<Long, Snapshot> deleteTag;
@@ -200,9 +202,31 @@ public final class UnconfirmedSavepoints {
                         "Savepoint {} at {}: withdrawn, as the job ends before it has completed.",
                         savepoint.savepointId(),
                         savepoint.path());
-                deleteTag.accept(savepoint.savepointId(), savepoint.snapshot());
+                atTheEnd(
+                        savepoint.savepointId(),
+                        () -> deleteTag.accept(savepoint.savepointId(), savepoint.snapshot()));
             }
             unconfirmed.remove(savepoint.savepointId());
+        }
+    }
+
+    /** Deletes a tag for the last time: nobody in this job tries again later. */
+    static void atTheEnd(long savepointId, Runnable deletion) {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                deletion.run();
+                return;
+            } catch (RuntimeException e) {
+                if (attempt == ATTEMPTS_AT_THE_END) {
+                    LOG.warn(
+                            "The tag of savepoint {}, which has not completed, cannot be deleted"
+                                    + " while the job ends. It stays until it is deleted, as by"
+                                    + " sys.expire_savepoint_tags.",
+                            savepointId,
+                            e);
+                    return;
+                }
+            }
         }
     }
 

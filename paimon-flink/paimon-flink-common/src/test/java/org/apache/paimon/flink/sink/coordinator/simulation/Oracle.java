@@ -370,7 +370,8 @@ final class Oracle {
             if (restored != null
                     && checkpoint.excuse == null
                     && tagOf(checkpoint) == null
-                    && !restored.flags(checkpoint.id)) {
+                    && (!restored.flags(checkpoint.id)
+                            || checkpoint.id <= restored.committedUpTo)) {
                 checkpoint.excuse = "its job was canceled, and the restored one knows it as tagged";
             }
         }
@@ -419,6 +420,7 @@ final class Oracle {
         job.working = true;
         checkpoint.takenBy = job;
         checkpoint.commitsBefore = commits.size();
+        checkpoint.committedUpTo = job.history.newest == null ? -1 : job.history.newest.id;
         checkpoint.knownOwn = knownOwn(job.history);
         checkpoint.knownRollback =
                 rollbacksAsLatest.isEmpty()
@@ -862,13 +864,31 @@ final class Oracle {
         tagging.tagged.set(snapshotId, !taggingFailed);
     }
 
+    /** L2, known limit: to who restores meanwhile, a pending savepoint has never completed. */
+    private boolean isWithdrawnByAClone(Checkpoint savepoint) {
+        boolean withdrawn =
+                savepoint.status == Checkpoint.Status.PENDING
+                        && histories.stream()
+                                .flatMap(history -> history.checkpoints.values().stream())
+                                .anyMatch(
+                                        other ->
+                                                other.is(savepoint)
+                                                        && other.status == Checkpoint.Status.LOST);
+        if (withdrawn) {
+            savepoint.excuse = "a clone has withdrawn it";
+            knownLimits++;
+        }
+        return withdrawn;
+    }
+
     private void lookAtDeleted(SimulatedTable.TagView tag) {
         simulation.effects().add(Effects.Effect.DELETED_TAG);
         Checkpoint savepoint = bySnapshot.get(tag.snapshotId).checkpoint;
         boolean mayGo =
                 savepoint.status == Checkpoint.Status.ABORTED
                         || savepoint.status == Checkpoint.Status.LOST
-                        || deletedByOwner.get((int) tag.snapshotId);
+                        || deletedByOwner.get((int) tag.snapshotId)
+                        || isWithdrawnByAClone(savepoint);
         if (!mayGo) {
             throw new Violation("Tag " + tag + " was deleted, although it is of " + savepoint);
         }
