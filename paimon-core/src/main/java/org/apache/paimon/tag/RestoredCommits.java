@@ -21,8 +21,10 @@ import org.slf4j.LoggerFactory;
 import javax.annotation.Nullable;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -177,6 +179,20 @@ public final class RestoredCommits {
                         newest ->
                                 newest.commitIdentifier() > checkpointId
                                         || !isOfThisCourse(newest));
+    }
+
+    /** L2: the snapshots of this course that were committed for savepoints after a checkpoint. */
+    public List<Snapshot> savepointsAfter(long checkpointId) {
+        read();
+        List<Snapshot> savepoints = new ArrayList<>();
+        for (Snapshot snapshot : byIdentifier.values()) {
+            if (progress != null
+                    && snapshot.commitIdentifier() > checkpointId
+                    && CommitProperties.savepointPath(snapshot) != null) {
+                savepoints.add(snapshot);
+            }
+        }
+        return savepoints;
     }
 
     /**

@@ -137,7 +137,13 @@ public final class SnapshotCommitter implements AutoCloseable {
         if (first && restoredCheckpointId >= 0) {
             warnOfLaterCommits(restored, restoredCheckpointId);
         }
-        unconfirmed.restore(restoredCheckpointId);
+        if (committer.tagsSavepoints()) {
+            unconfirmed.restore(
+                    restoredCheckpointId,
+                    first && restoredCheckpointId >= 0
+                            ? restored.savepointsAfter(restoredCheckpointId)
+                            : Collections.emptyList());
+        }
     }
 
     private void refuseOrWarn(CommitProgress progress, String lost) {
@@ -211,14 +217,17 @@ public final class SnapshotCommitter implements AutoCloseable {
             expectSavepoint(batch);
             LOG.debug("Committing {}.", batch);
             long began = statistics.commitBegins();
-            committer.commit(Collections.singletonList(decodeAndRelease(batch)));
-            statistics.committed(began);
-            if (batch.completeSavepoint() && batch.checkpointId() != completedCheckpointId) {
-                // L2: overtaken by a later checkpoint.
-                committer
-                        .taggedSnapshot(batch.checkpointId())
-                        .ifPresent(tagged -> unconfirmed.tagged(batch.checkpointId(), tagged));
+            try {
+                committer.commit(Collections.singletonList(decodeAndRelease(batch)));
+            } finally {
+                if (batch.completeSavepoint() && batch.checkpointId() != completedCheckpointId) {
+                    // L2: overtaken by a later checkpoint. Also when only half of the tag is there.
+                    committer
+                            .snapshotWithTag(batch.checkpointId())
+                            .ifPresent(begun -> unconfirmed.tagBegun(batch.checkpointId(), begun));
+                }
             }
+            statistics.committed(began);
         }
         unconfirmed.look();
     }
@@ -255,7 +264,7 @@ public final class SnapshotCommitter implements AutoCloseable {
                     committed ? "committed now" : "was committed before",
                     batch.checkpointId());
             if (withdrawn) {
-                committer.withdraw(batch.checkpointId());
+                committer.withdraw(batch.checkpointId(), batch.savepointPath());
             }
         }
     }
@@ -272,8 +281,15 @@ public final class SnapshotCommitter implements AutoCloseable {
         committer.abort(savepointId);
     }
 
-    /** L2: the job ends, and with it the savepoints that have not completed. */
-    public void giveUpSavepoints() {
+    /**
+     * L2: the job ends, and with it the savepoints that have not completed.
+     *
+     * @param aborted A1: those whose abort has reached a session that had failed
+     */
+    public void giveUpSavepoints(List<Long> aborted) {
+        for (Long savepointId : aborted) {
+            UnconfirmedSavepoints.atTheEnd(savepointId, () -> abort(savepointId));
+        }
         unconfirmed.giveUp();
     }
 
