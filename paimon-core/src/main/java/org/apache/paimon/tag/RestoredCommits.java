@@ -21,8 +21,10 @@ import org.slf4j.LoggerFactory;
 import javax.annotation.Nullable;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -177,6 +179,23 @@ public final class RestoredCommits {
                         newest ->
                                 newest.commitIdentifier() > checkpointId
                                         || !isOfThisCourse(newest));
+    }
+
+    /** Everything up to here was committed and tagged before the restored checkpoint; or -1. */
+    public long committedBefore() {
+        return Math.max(-1, progress == null ? decidedUpTo : progress.committedUpTo());
+    }
+
+    /** L2: the snapshots that this course has committed for savepoints since the checkpoint. */
+    public List<Snapshot> savepoints() {
+        read();
+        List<Snapshot> savepoints = new ArrayList<>();
+        for (Snapshot snapshot : byIdentifier.values()) {
+            if (progress != null && CommitProperties.savepointPath(snapshot) != null) {
+                savepoints.add(snapshot);
+            }
+        }
+        return savepoints;
     }
 
     /**

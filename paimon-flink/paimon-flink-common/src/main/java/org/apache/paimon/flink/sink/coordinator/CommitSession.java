@@ -234,7 +234,14 @@ final class CommitSession {
                 "give up unfinished savepoints",
                 () -> {
                     if (committer != null) {
-                        committer.giveUpSavepoints();
+                        committer.giveUpSavepoints(memory.aborted().notCarriedOut());
+                    } else if (!memory.unconfirmedSavepoints().isEmpty()) {
+                        LOG.warn(
+                                "The savepoints {} had not completed when the job ended, and the"
+                                        + " coordinator could not look at {}. Their tags stay until"
+                                        + " they are deleted, as by sys.expire_savepoint_tags.",
+                                memory.unconfirmedSavepoints(),
+                                committerOpener.table());
                     }
                 });
     }

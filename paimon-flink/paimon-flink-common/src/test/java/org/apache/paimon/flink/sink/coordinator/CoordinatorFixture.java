@@ -56,6 +56,9 @@ final class CoordinatorFixture {
     final AppendTableFixture table;
     final MockOperatorCoordinatorContext context;
 
+    /** What the job sets on top of the table's options. */
+    final Map<String, String> dynamicOptions = new HashMap<>();
+
     CoordinatorFixture(File directory) throws Exception {
         this(directory, true);
     }
@@ -98,7 +101,7 @@ final class CoordinatorFixture {
             CommitRun run,
             JobMasterMemory memory)
             throws Exception {
-        FileStoreTable fileStoreTable = table.table();
+        FileStoreTable fileStoreTable = table.table().copy(dynamicOptions);
         return new CommitSession(
                 coordinatorContext,
                 new TableCommitterOpener(

@@ -102,6 +102,7 @@ public final class SimulationAccess {
                                 new UnconfirmedSavepoints(
                                         committerContext.stateStore(),
                                         savepoints,
+                                        memory,
                                         tagging::withdraw),
                                 serializer,
                                 false,

@@ -13,6 +13,7 @@
 package org.apache.paimon.flink.sink.coordinator;
 
 import org.apache.paimon.flink.sink.coordinator.commit.JobMasterMemory;
+import org.apache.paimon.flink.sink.coordinator.commit.SnapshotCommitter;
 import org.apache.paimon.flink.sink.coordinator.commit.UnconfirmedSavepoints;
 import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
 import org.apache.paimon.tag.testutils.CapturedLog;
@@ -20,6 +21,7 @@ import org.apache.paimon.utils.SteppedEventLoop;
 
 import org.apache.flink.runtime.checkpoint.Checkpoints;
 import org.apache.flink.runtime.checkpoint.metadata.CheckpointMetadata;
+import org.apache.flink.runtime.operators.coordination.OperatorEvent;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -330,6 +332,94 @@ class UnfinishedSavepointTest {
         fixture.table.table().createTag("savepoint-1", 1);
         coordinator.close();
 
+        assertThat(fixture.table.tags()).containsExactly("savepoint-1");
+    }
+
+    @Test
+    @DisplayName("L2: a session that is cancelled before the replays arrive takes the tag along")
+    void cancelledWhileRestoring() throws Exception {
+        byte[] state = takeBoth();
+        complete(2);
+        coordinator.resetToCheckpoint(2, state);
+        loop.runAll();
+        assertThat(fixture.table.tags()).containsExactly("savepoint-1");
+        coordinator.close();
+
+        assertThat(fixture.table.tags()).isEmpty();
+    }
+
+    @Test
+    @DisplayName(
+            "L2, A8: a restart from before the savepoint finds its tag by what the snapshot names")
+    void restoredFromBeforeTheSavepoint() throws Exception {
+        start(-1, null);
+        writer0 = fixture.writer(coordinator, 0, 0, -1);
+        writer1 = fixture.writer(coordinator, 1, 0, -1);
+        loop.runAll();
+        byte[] state = takeAnother(1);
+        Files.createDirectories(savepoint);
+        Path completed = savepoints.resolve("savepoint-3c4d");
+        writeMetadata(completed);
+        savepointOf(2, savepoint);
+        savepointOf(3, completed);
+        takeAnother(4);
+        assertThat(fixture.table.tags()).containsExactlyInAnyOrder("savepoint-2", "savepoint-3");
+
+        CapturedLog log = CapturedLog.of(SnapshotCommitter.class);
+        try {
+            start(1, state);
+            loop.runAll();
+        } finally {
+            log.close();
+        }
+        assertThat(fixture.table.tags()).containsExactly("savepoint-3");
+        // A8
+        assertThat(log.messages())
+                .anyMatch(
+                        line ->
+                                line.contains("Or restore the savepoint")
+                                        && line.contains(completed.toUri().toString()));
+    }
+
+    private void savepointOf(long id, Path path) throws Exception {
+        checkpoint(id);
+        writer0.report(fixture.savepoint(id, (int) id).withSavepointPath(path.toUri().toString()));
+        writer1.report(fixture.savepoint(id).withSavepointPath(path.toUri().toString()));
+        loop.runAll();
+    }
+
+    @Test
+    @DisplayName("A1, L2: an abort that a failed session has seen is carried out when the job ends")
+    void abortOfAFailedSession() throws Exception {
+        takeBoth();
+        complete(2);
+        writeMetadata(savepoint);
+        coordinator.handleEventFromOperator(0, 0, new OperatorEvent() {});
+        loop.runAll();
+        assertThat(fixture.context.isJobFailed()).isTrue();
+        coordinator.notifyCheckpointAborted(1);
+        loop.runAll();
+        assertThat(fixture.table.tags()).containsExactly("savepoint-1");
+        coordinator.close();
+
+        assertThat(fixture.table.tags()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("T7: with the option off a restore looks at no savepoint")
+    void looksAtNothingWithTheOptionOff() throws Exception {
+        takeBoth();
+        complete(2);
+        byte[] state = takeAnother(3);
+        fixture.dynamicOptions.put("sink.savepoint.auto-tag", "false");
+        CapturedLog log = CapturedLog.of(UnconfirmedSavepoints.class);
+        try {
+            start(3, state);
+            loop.runAll();
+        } finally {
+            log.close();
+        }
+        assertThat(log.messages()).isEmpty();
         assertThat(fixture.table.tags()).containsExactly("savepoint-1");
     }
 }

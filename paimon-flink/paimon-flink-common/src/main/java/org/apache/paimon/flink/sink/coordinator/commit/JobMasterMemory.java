@@ -16,8 +16,11 @@ import org.apache.flink.runtime.checkpoint.CheckpointCoordinator;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
 
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.WeakHashMap;
 
 /**
@@ -35,6 +38,7 @@ public final class JobMasterMemory {
 
     private final AbortedCheckpoints aborted = new AbortedCheckpoints();
     private final TaggedSavepoints tagged = new TaggedSavepoints();
+    private final Map<Long, UnconfirmedSavepoint> unconfirmed = new TreeMap<>();
     private final CoordinatorMetrics metrics = new CoordinatorMetrics();
     private final ForeignCommits foreignCommits;
 
@@ -62,6 +66,16 @@ public final class JobMasterMemory {
 
     public TaggedSavepoints tagged() {
         return tagged;
+    }
+
+    /** L2: see {@link UnconfirmedSavepoints}, whose event loop alone uses them. */
+    Map<Long, UnconfirmedSavepoint> unconfirmed() {
+        return unconfirmed;
+    }
+
+    /** L2: their tags stay when no session could look at the table; in ascending order. */
+    public Set<Long> unconfirmedSavepoints() {
+        return Collections.unmodifiableSet(unconfirmed.keySet());
     }
 
     public CoordinatorMetrics metrics() {

@@ -21,6 +21,8 @@ import org.apache.flink.util.IOUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import javax.annotation.Nullable;
+
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -35,7 +37,8 @@ import java.util.concurrent.TimeoutException;
  * Looks for the metadata of savepoints in their file systems.
  *
  * <p>Threads: called by the coordinator's event loop. It looks on a thread of its own and waits for
- * {@link #LIMIT} at most, so that a file system which hangs does not hold commits back.
+ * {@link #LIMIT} at most, so that a file system which hangs does not hold commits back. As long as
+ * that thread hangs, no other look is begun.
  */
 final class SavepointFiles implements SavepointOutcomes {
 
@@ -47,6 +50,9 @@ final class SavepointFiles implements SavepointOutcomes {
 
     private final Duration limit;
 
+    /** The last look, if it was not answered in time. */
+    @Nullable private FutureTask<SavepointOutcome> unanswered;
+
     SavepointFiles() {
         this(LIMIT);
     }
@@ -57,6 +63,9 @@ final class SavepointFiles implements SavepointOutcomes {
 
     @Override
     public SavepointOutcome of(String savepointPath) {
+        if (unanswered != null && !unanswered.isDone()) {
+            return unknown(savepointPath, "the file system has not answered an earlier look");
+        }
         FutureTask<SavepointOutcome> look = new FutureTask<>(() -> look(savepointPath));
         Thread looker = new Thread(look, "paimon-savepoint-look");
         looker.setDaemon(true);
@@ -65,6 +74,7 @@ final class SavepointFiles implements SavepointOutcomes {
             return look.get(limit.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
             looker.interrupt();
+            unanswered = look;
             return unknown(savepointPath, "the file system did not answer within " + limit);
         } catch (ExecutionException e) {
             return unknown(savepointPath, String.valueOf(e.getCause()));

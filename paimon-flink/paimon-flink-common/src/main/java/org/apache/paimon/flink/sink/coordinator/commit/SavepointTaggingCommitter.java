@@ -213,14 +213,19 @@ public final class SavepointTaggingCommitter
         tagged.remove(savepointId);
     }
 
-    /** The snapshot that this process has tagged for a savepoint; empty when it has not. */
-    Optional<Snapshot> taggedSnapshot(long savepointId) {
-        return tagged.name(savepointId) != null ? tagged.snapshot(savepointId) : Optional.empty();
+    /** The snapshot on which this process has begun a savepoint's tag; empty when it has not. */
+    Optional<Snapshot> snapshotWithTag(long savepointId) {
+        return tagged.snapshot(savepointId);
     }
 
-    /** L2: the savepoint never completed; a tag that an earlier process gave it is deleted. */
-    void withdraw(long savepointId) {
-        restored.snapshot(savepointId).ifPresent(snapshot -> withdraw(savepointId, snapshot));
+    /**
+     * L2: the savepoint never completed; a tag that an earlier process gave it is deleted. T5: the
+     * identifier may have been used before, for a savepoint in another place.
+     */
+    void withdraw(long savepointId, String path) {
+        restored.snapshot(savepointId)
+                .filter(snapshot -> path.equals(CommitProperties.savepointPath(snapshot)))
+                .ifPresent(snapshot -> withdraw(savepointId, snapshot));
     }
 
     /** The same, where the tagged snapshot is known. */

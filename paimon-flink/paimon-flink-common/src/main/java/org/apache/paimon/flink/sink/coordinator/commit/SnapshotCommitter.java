@@ -27,6 +27,8 @@ import org.apache.paimon.tag.SnapshotPosition;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import javax.annotation.Nullable;
+
 import java.io.IOException;
 import java.util.Collections;
 import java.util.List;
@@ -137,7 +139,13 @@ public final class SnapshotCommitter implements AutoCloseable {
         if (first && restoredCheckpointId >= 0) {
             warnOfLaterCommits(restored, restoredCheckpointId);
         }
-        unconfirmed.restore(restoredCheckpointId);
+        if (committer.tagsSavepoints()) {
+            unconfirmed.restore(
+                    restoredCheckpointId,
+                    first && restoredCheckpointId >= 0
+                            ? restored.savepoints()
+                            : Collections.emptyList());
+        }
     }
 
     private void refuseOrWarn(CommitProgress progress, String lost) {
@@ -172,16 +180,26 @@ public final class SnapshotCommitter implements AutoCloseable {
                                         + " restored checkpoint {}, up to checkpoint {} in snapshot"
                                         + " {} (run {}). What the sources emit again is written"
                                         + " again: roll the table back to the tag of the savepoint"
-                                        + " before restoring from it.",
+                                        + " before restoring from it.{}",
                                 restoredCheckpointId,
                                 snapshot.commitIdentifier(),
                                 snapshot.id(),
-                                CommitProperties.runId(snapshot)));
+                                CommitProperties.runId(snapshot),
+                                orRestore(CommitProperties.savepointPath(snapshot))));
+    }
+
+    /** A8: a stop that is committed, whose job high availability starts from before it. */
+    private static String orRestore(@Nullable String savepointPath) {
+        return savepointPath == null
+                ? ""
+                : " Or restore the savepoint that this snapshot was committed for: "
+                        + savepointPath
+                        + ".";
     }
 
     /** A4: everything up to this checkpoint was committed and tagged before the restore. */
     public long committedUpTo() {
-        return committer.restored().progress().map(CommitProgress::committedUpTo).orElse(-1L);
+        return committer.restored().committedBefore();
     }
 
     /** A4: whether the table has a snapshot with this identifier, committed before the restore. */
@@ -211,14 +229,17 @@ public final class SnapshotCommitter implements AutoCloseable {
             expectSavepoint(batch);
             LOG.debug("Committing {}.", batch);
             long began = statistics.commitBegins();
-            committer.commit(Collections.singletonList(decodeAndRelease(batch)));
-            statistics.committed(began);
-            if (batch.completeSavepoint() && batch.checkpointId() != completedCheckpointId) {
-                // L2: overtaken by a later checkpoint.
-                committer
-                        .taggedSnapshot(batch.checkpointId())
-                        .ifPresent(tagged -> unconfirmed.tagged(batch.checkpointId(), tagged));
+            try {
+                committer.commit(Collections.singletonList(decodeAndRelease(batch)));
+            } finally {
+                if (batch.completeSavepoint() && batch.checkpointId() != completedCheckpointId) {
+                    // L2: overtaken by a later checkpoint. Also when only half of the tag is there.
+                    committer
+                            .snapshotWithTag(batch.checkpointId())
+                            .ifPresent(begun -> unconfirmed.tagBegun(batch.checkpointId(), begun));
+                }
             }
+            statistics.committed(began);
         }
         unconfirmed.look();
     }
@@ -255,7 +276,7 @@ public final class SnapshotCommitter implements AutoCloseable {
                     committed ? "committed now" : "was committed before",
                     batch.checkpointId());
             if (withdrawn) {
-                committer.withdraw(batch.checkpointId());
+                committer.withdraw(batch.checkpointId(), batch.savepointPath());
             }
         }
     }
@@ -272,8 +293,15 @@ public final class SnapshotCommitter implements AutoCloseable {
         committer.abort(savepointId);
     }
 
-    /** L2: the job ends, and with it the savepoints that have not completed. */
-    public void giveUpSavepoints() {
+    /**
+     * L2: the job ends, and with it the savepoints that have not completed.
+     *
+     * @param aborted A1: those whose abort has reached a session that had failed
+     */
+    public void giveUpSavepoints(List<Long> aborted) {
+        for (Long savepointId : aborted) {
+            UnconfirmedSavepoints.atTheEnd(savepointId, () -> abort(savepointId));
+        }
         unconfirmed.giveUp();
     }
 

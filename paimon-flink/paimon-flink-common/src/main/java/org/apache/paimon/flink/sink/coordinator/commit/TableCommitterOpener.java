@@ -75,7 +75,7 @@ public final class TableCommitterOpener implements CommitterOpener, Serializable
                 run,
                 memory.foreignCommits(),
                 memory.metrics().commits(),
-                UnconfirmedSavepoints.create(context.stateStore(), tagging::withdraw),
+                UnconfirmedSavepoints.create(context.stateStore(), memory, tagging::withdraw),
                 new CheckpointCommittablesSerializer(
                         new CommittableSerializer(new CommitMessageSerializer())),
                 Options.fromMap(table.options())

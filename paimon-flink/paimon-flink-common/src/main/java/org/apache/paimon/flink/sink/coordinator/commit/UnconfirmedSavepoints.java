@@ -27,9 +27,10 @@ import javax.annotation.Nullable;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.function.BiConsumer;
 
 /**
@@ -37,15 +38,15 @@ import java.util.function.BiConsumer;
  * has overtaken them. A savepoint that never completed keeps no tag, whatever died in between.
  *
  * <pre>
- *   tagged         kept here, and in each checkpoint of the coordinator
+ *   tag begun      kept for the JobMaster, and in each checkpoint of the coordinator
  *   look           after each completed checkpoint: forgotten once its metadata is found
  *   aborted        forgotten; the abort deletes the tag
  *   job ends       without metadata, the tag is deleted: Flink gives the savepoint up
  *   job restored   directory without metadata: the tag is deleted; no directory: kept, with a WARN
  * </pre>
  *
- * <p>A path that is not known, or a file system that does not answer, counts as confirmed. Threads:
- * the coordinator's event loop.
+ * <p>A path that is not known, or a file system that does not answer, counts as confirmed. A job
+ * that does not tag savepoints looks at none (T7). Threads: the coordinator's event loop.
  */
 public final class UnconfirmedSavepoints {
 
@@ -56,31 +57,54 @@ public final class UnconfirmedSavepoints {
             new ListStateDescriptor<>(
                     "unconfirmed_savepoints_state", BytePrimitiveArraySerializer.INSTANCE);
 
+    private static final int ATTEMPTS_AT_THE_END = 3;
+
     private final ListState<byte[]> state;
     private final SavepointOutcomes outcomes;
     private final BiConsumer<Long, Snapshot> deleteTag;
 
-    private final Map<Long, UnconfirmedSavepoint> unconfirmed = new TreeMap<>();
+    /** Whether savepoints, by id and path, have never completed: each is looked at once. */
+    private final Map<String, Boolean> neverCompleted = new HashMap<>();
+
+    /** Of this and the earlier sessions within the JobMaster. */
+    private final Map<Long, UnconfirmedSavepoint> unconfirmed;
 
     /**
+     * @param memory what outlives this session
      * @param deleteTag deletes the owned tag of a savepoint on a snapshot
      */
     public UnconfirmedSavepoints(
-            StateStore stateStore, SavepointOutcomes outcomes, BiConsumer<Long, Snapshot> deleteTag)
+            StateStore stateStore,
+            SavepointOutcomes outcomes,
+            JobMasterMemory memory,
+            BiConsumer<Long, Snapshot> deleteTag)
             throws Exception {
         this.state = stateStore.getListState(STATE);
         this.outcomes = outcomes;
+        this.unconfirmed = memory.unconfirmed();
         this.deleteTag = deleteTag;
     }
 
     /** In the file systems of the savepoints. */
     public static UnconfirmedSavepoints create(
-            StateStore stateStore, BiConsumer<Long, Snapshot> deleteTag) throws Exception {
-        return new UnconfirmedSavepoints(stateStore, new SavepointFiles(), deleteTag);
+            StateStore stateStore, JobMasterMemory memory, BiConsumer<Long, Snapshot> deleteTag)
+            throws Exception {
+        return new UnconfirmedSavepoints(stateStore, new SavepointFiles(), memory, deleteTag);
     }
 
-    /** Settles what the restored checkpoint did not know yet. */
-    void restore(long restoredCheckpointId) throws IOException {
+    /**
+     * Settles what the restored checkpoint did not know yet.
+     *
+     * @param since the snapshots that the checkpoint's run has committed for savepoints since then
+     */
+    void restore(long restoredCheckpointId, Collection<Snapshot> since) throws IOException {
+        for (Snapshot snapshot : since) {
+            withdrawUnlessCompleted(
+                    snapshot.commitIdentifier(),
+                    CommitProperties.savepointPath(snapshot),
+                    snapshot,
+                    restoredCheckpointId);
+        }
         List<byte[]> elements = new ArrayList<>();
         try {
             state.get().forEach(elements::add);
@@ -91,12 +115,21 @@ public final class UnconfirmedSavepoints {
             // S6: what another build has carried along unread is ignored.
             if (UnconfirmedSavepoint.writtenIn(element) == restoredCheckpointId) {
                 UnconfirmedSavepoint savepoint = UnconfirmedSavepoint.fromBytes(element);
-                if (neverCompleted(
-                        savepoint.savepointId(), savepoint.path(), restoredCheckpointId)) {
-                    deleteTag.accept(savepoint.savepointId(), savepoint.snapshot());
-                }
+                withdrawUnlessCompleted(
+                        savepoint.savepointId(),
+                        savepoint.path(),
+                        savepoint.snapshot(),
+                        restoredCheckpointId);
             }
         }
+    }
+
+    private void withdrawUnlessCompleted(
+            long savepointId, String path, Snapshot snapshot, long restoredCheckpointId) {
+        if (neverCompleted(savepointId, path, restoredCheckpointId)) {
+            deleteTag.accept(savepointId, snapshot);
+        }
+        unconfirmed.remove(savepointId);
     }
 
     /**
@@ -106,6 +139,12 @@ public final class UnconfirmedSavepoints {
      * @param path where it was to be written; null when that is not known
      */
     boolean neverCompleted(long savepointId, @Nullable String path, long restoredCheckpointId) {
+        return neverCompleted.computeIfAbsent(
+                savepointId + " " + path,
+                savepoint -> look(savepointId, path, restoredCheckpointId));
+    }
+
+    private boolean look(long savepointId, @Nullable String path, long restoredCheckpointId) {
         if (savepointId == restoredCheckpointId) {
             // Wherever it lies now.
             return false;
@@ -135,8 +174,8 @@ public final class UnconfirmedSavepoints {
         return outcome == SavepointOutcome.UNFINISHED;
     }
 
-    /** A later checkpoint has completed before it, and it was tagged. */
-    void tagged(long savepointId, Snapshot snapshot) {
+    /** A later checkpoint has completed before it, and its tag is there, or half of it. */
+    void tagBegun(long savepointId, Snapshot snapshot) {
         String path = CommitProperties.savepointPath(snapshot);
         if (path == null) {
             LOG.warn(
@@ -173,9 +212,31 @@ public final class UnconfirmedSavepoints {
                         "Savepoint {} at {}: withdrawn, as the job ends before it has completed.",
                         savepoint.savepointId(),
                         savepoint.path());
-                deleteTag.accept(savepoint.savepointId(), savepoint.snapshot());
+                atTheEnd(
+                        savepoint.savepointId(),
+                        () -> deleteTag.accept(savepoint.savepointId(), savepoint.snapshot()));
             }
             unconfirmed.remove(savepoint.savepointId());
+        }
+    }
+
+    /** Deletes a tag for the last time: nobody in this job tries again later. */
+    static void atTheEnd(long savepointId, Runnable deletion) {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                deletion.run();
+                return;
+            } catch (RuntimeException e) {
+                if (attempt == ATTEMPTS_AT_THE_END) {
+                    LOG.warn(
+                            "The tag of savepoint {}, which has not completed, cannot be deleted"
+                                    + " while the job ends. It stays until it is deleted, as by"
+                                    + " sys.expire_savepoint_tags.",
+                            savepointId,
+                            e);
+                    return;
+                }
+            }
         }
     }
 

@@ -990,6 +990,28 @@ class CommitLedgerTest {
         }
 
         @Test
+        @DisplayName("A3, A4: nor is what earlier cuts had left to it")
+        void leftToACommittedCut() throws Exception {
+            ledger.restoring(3, -1, id -> id == 2);
+            ledger.replay(
+                    0,
+                    0,
+                    3,
+                    Arrays.asList(
+                            Reports.of(1).files("a").encoded(), Reports.of(3).files("e").encoded()),
+                    NO_SIDE_STATES);
+            ledger.replay(
+                    1,
+                    0,
+                    3,
+                    Arrays.asList(
+                            Reports.of(2).files("c").encoded(), Reports.of(3).files("d").encoded()),
+                    NO_SIDE_STATES);
+
+            assertThat(read(ledger.recover())).containsExactly("3 [e, d]");
+        }
+
+        @Test
         @DisplayName("E1: when all writers have finished, later checkpoints make no snapshot")
         void checkpointsAfterTheEnd() throws Exception {
             reportEndOfInput(0, Reports.of(1).files("last"));

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,6 +30,8 @@ import java.util.Arrays;
 import java.util.Collections;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.awaitility.Awaitility.await;
 
 /** What the place of a savepoint says of it. */
 class SavepointFilesTest {
@@ -72,5 +75,37 @@ class SavepointFilesTest {
         }
         assertThat(new SavepointFiles(Duration.ZERO).of(directory.toUri().toString()))
                 .isEqualTo(SavepointOutcome.UNKNOWN);
+    }
+
+    @Test
+    @DisplayName("L2: a file system that hangs is waited for once, and asked again when it answers")
+    void waitsOnceForAHangingFileSystem() throws Exception {
+        Path pipe = directory.resolve("_metadata");
+        assumeThat(mkfifo(pipe)).as("mkfifo made %s", pipe).isTrue();
+        SavepointFiles impatient = new SavepointFiles(Duration.ofMillis(200));
+        String path = directory.toUri().toString();
+        try (CapturedLog log = CapturedLog.of(SavepointFiles.class)) {
+            assertThat(impatient.of(path)).isEqualTo(SavepointOutcome.UNKNOWN);
+            assertThat(impatient.of(path)).isEqualTo(SavepointOutcome.UNKNOWN);
+            assertThat(log.messages())
+                    .anyMatch(line -> line.contains("did not answer within PT0.2S"))
+                    .anyMatch(line -> line.contains("has not answered an earlier look"));
+        }
+        // Whoever opens a pipe waits for the other end.
+        try (OutputStream end = Files.newOutputStream(pipe)) {
+            end.write(new byte[] {1, 2, 3});
+        }
+        Files.delete(pipe);
+        await("the earlier look is answered")
+                .atMost(Duration.ofMinutes(1))
+                .until(() -> impatient.of(path) == SavepointOutcome.UNFINISHED);
+    }
+
+    private static boolean mkfifo(Path pipe) throws InterruptedException {
+        try {
+            return new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor() == 0;
+        } catch (IOException e) {
+            return false;
+        }
     }
 }

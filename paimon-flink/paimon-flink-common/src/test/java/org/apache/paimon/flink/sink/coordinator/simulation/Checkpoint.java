@@ -107,6 +107,9 @@ final class Checkpoint {
     /** How many commits the table had seen when the coordinator's state was taken. */
     int commitsBefore;
 
+    /** A4: what its coordinator counts as committed and tagged. */
+    long committedUpTo = -1;
+
     /** Snapshots that had been tagged when the coordinator's state was taken. */
     BitSet taggedBefore = new BitSet();
 
@@ -157,6 +160,7 @@ final class Checkpoint {
         copy.knownRollback = knownRollback;
         copy.takenBy = takenBy;
         copy.commitsBefore = commitsBefore;
+        copy.committedUpTo = committedUpTo;
         copy.taggedBefore = taggedBefore;
         copy.committedBefore = committedBefore;
         copy.excuse = excuse;

@@ -1006,4 +1006,175 @@ class FoundBySimulationTest {
                 .reaches("2 starts, 2 commits, 1 tag")
                 .keepsItsPromises();
     }
+
+    /** Seed 840058430. */
+    @Test
+    @DisplayName("L2: a savepoint that is lost to a clone, and completed by the job before it")
+    void savepointCompletedForAClone() throws Exception {
+        scenario(Mode.LEGAL, 3)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.TAG_FAILS, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 2, 0)
+                .then(StepKind.CLONE, 0, 0)
+                .then(StepKind.SWITCH_JOBS, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SWITCH_JOBS, 0, 0)
+                .reaches("2 starts, 1 commit, 1 fault, 1 failure")
+                .keepsItsPromises();
+    }
+
+    /** Seed 840066235. */
+    @Test
+    @DisplayName("A1, L2: half of a tag goes along with a session that has failed")
+    void halfATagIsTakenAlong() throws Exception {
+        scenario(Mode.LEGAL, 2)
+                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.TAG_FAILS, 0, 1)
+                .then(StepKind.DRAIN_WITHOUT, 7, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 3, 0)
+                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.ABORT, 0, 0)
+                .then(StepKind.NEW_SINK, 0, 0)
+                .reaches("2 starts, 1 commit, 1 tag, 1 fault, 1 failure")
+                .keepsItsPromises();
+    }
+
+    /** Seed 840158483. */
+    @Test
+    @DisplayName("T4, A4: the tag of an earlier snapshot, which its owner deletes")
+    void tagOnAnEarlierSnapshotIsDeletedByItsOwner() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.ANOTHER_COMMITS, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.ANOTHER_COMMITS, 0, 0)
+                .then(StepKind.ROLL_BACK_BELOW, 1, 1)
+                .then(StepKind.RESTORE_OLD, 3, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.DELETE_TAG, 0, 0)
+                .reaches("2 starts, 2 commits, 1 tag, 1 deleted tag")
+                .keepsItsPromises();
+    }
+
+    /** Seed 841127016. */
+    @Test
+    @DisplayName("L2, known limit: a clone takes a pending savepoint for one that never completed")
+    void cloneWithdrawsAPendingSavepoint() throws Exception {
+        scenario(Mode.LEGAL, 2)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 5, 0)
+                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.CLONE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .reaches("2 starts, 1 commit, 1 tag, 1 deleted tag")
+                .keepsItsPromises();
+    }
+
+    /** Seed 841057575. */
+    @Test
+    @DisplayName("A4, E2: the same for what earlier cuts had left to it")
+    void leftToACutThatAFinishedWriterLeftOut() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.FRESH_JOB, 3, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.FINISH, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.WRITE, 6, 0)
+                .then(StepKind.FAIL_WRITER, 5, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTART, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.ABORT, 0, 0)
+                .then(StepKind.NOTIFY, 0, 3)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.COMMIT_FAILS, 0, 1)
+                .then(StepKind.DRAIN, 0, 0)
+                .reaches("2 starts, 1 commit, 1 fault, 1 failure")
+                .keepsItsPromises();
+    }
+
+    /** Seed 841002774. */
+    @Test
+    @DisplayName("L2: a tag whose deletion fails while the job ends is deleted by another attempt")
+    void deletionThatFailsWhileTheJobEnds() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.FRESH_JOB, 7, 0)
+                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 6, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 1, 0)
+                .then(StepKind.TAG_FAILS, 0, 0)
+                .then(StepKind.ABORT, 0, 0)
+                .then(StepKind.FRESH_JOB, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 0, 1)
+                .reaches("3 starts, 1 commit, 1 tag, 1 deleted tag, 1 fault")
+                .keepsItsPromises();
+    }
+
+    /** Seed 842147523. */
+    @Test
+    @DisplayName(
+            "L2: a successor that is canceled before the replays arrive withdraws by snapshots")
+    void successorInAnotherJobManagerIsCanceled() throws Exception {
+        scenario(Mode.LEGAL, 3)
+                .then(StepKind.DRAIN_WITHOUT, 4, 0)
+                .then(StepKind.RPC, 4, 0)
+                .then(StepKind.RPC, 7, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.RPC, 7, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 1, 0)
+                .then(StepKind.ABORT, 0, 0)
+                .then(StepKind.JOB_MANAGER_DIES, 0, 0)
+                .then(StepKind.NEW_SINK, 0, 0)
+                .reaches("3 starts, 1 commit, 1 tag")
+                .keepsItsPromises();
+    }
+
+    /** Seed 842000793. */
+    @Test
+    @DisplayName("R2: what was committed before the checkpoint is not mixed with what was not")
+    void committedBeforeARollbackOfARunningJob() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.MANY_COMMITS, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESCALE, 7, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_SAVEPOINT, 0, 0)
+                .then(StepKind.COMMIT_FAILS, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.ROLL_BACK_BELOW, 0, 0)
+                .then(StepKind.EXPIRE, 0, 0)
+                .reaches("3 starts, 1 commit, 1 fault, 1 failure")
+                .keepsItsPromises();
+    }
 }

@@ -12,6 +12,7 @@
 
 package org.apache.paimon.flink.sink.coordinator.simulation;
 
+import org.apache.paimon.flink.sink.coordinator.commit.SavepointOutcome;
 import org.apache.paimon.tag.SavepointTagStatistics;
 
 import java.nio.channels.ClosedByInterruptException;
@@ -21,6 +22,7 @@ import java.util.BitSet;
 import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -70,6 +72,9 @@ final class Oracle {
     private BitSet tagged = new BitSet();
 
     private final BitSet deletedByOwner = new BitSet();
+
+    /** T4: the tag that the owner deleted stood for each later snapshot of the savepoint, too. */
+    private final Set<Checkpoint> withoutTag = new HashSet<>();
 
     /** What the table held before it was rolled back, and not after. */
     private final BitSet rolledAway = new BitSet();
@@ -359,6 +364,17 @@ final class Oracle {
                 checkpoint.excuse = "its job was canceled";
             }
         }
+        Checkpoint restored = history.checkpoints.get(restoredId);
+        for (Checkpoint checkpoint : history.checkpoints.headMap(restoredId, false).values()) {
+            // Another course has committed it again, and has ended before it was tagged.
+            if (restored != null
+                    && checkpoint.excuse == null
+                    && tagOf(checkpoint) == null
+                    && (!restored.flags(checkpoint.id)
+                            || checkpoint.id <= restored.committedUpTo)) {
+                checkpoint.excuse = "its job was canceled, and the restored one knows it as tagged";
+            }
+        }
     }
 
     /** A job starts in a JobMaster of its own: from a checkpoint, or with nothing. */
@@ -404,6 +420,7 @@ final class Oracle {
         job.working = true;
         checkpoint.takenBy = job;
         checkpoint.commitsBefore = commits.size();
+        checkpoint.committedUpTo = job.history.newest == null ? -1 : job.history.newest.id;
         checkpoint.knownOwn = knownOwn(job.history);
         checkpoint.knownRollback =
                 rollbacksAsLatest.isEmpty()
@@ -523,6 +540,7 @@ final class Oracle {
             deletedByOwner.clear(
                     (int) snapshotId + 1, Math.max(deletedByOwner.length(), (int) snapshotId + 1));
             tags.values().removeIf(tag -> tag.snapshotId > snapshotId);
+            withoutTag.removeIf(checkpoint -> checkpoint.commit() == null);
         }
         look();
     }
@@ -543,6 +561,10 @@ final class Oracle {
     /** The owner of the table has deleted a tag: it must not come back. */
     void tagDeletedByOwner(SimulatedTable.TagView tag) {
         deletedByOwner.set((int) tag.snapshotId);
+        Committed committed = bySnapshot.get(tag.snapshotId);
+        if (committed != null) {
+            withoutTag.add(committed.checkpoint);
+        }
         look();
     }
 
@@ -842,13 +864,31 @@ final class Oracle {
         tagging.tagged.set(snapshotId, !taggingFailed);
     }
 
+    /** L2, known limit: to who restores meanwhile, a pending savepoint has never completed. */
+    private boolean isWithdrawnByAClone(Checkpoint savepoint) {
+        boolean withdrawn =
+                savepoint.status == Checkpoint.Status.PENDING
+                        && histories.stream()
+                                .flatMap(history -> history.checkpoints.values().stream())
+                                .anyMatch(
+                                        other ->
+                                                other.is(savepoint)
+                                                        && other.status == Checkpoint.Status.LOST);
+        if (withdrawn) {
+            savepoint.excuse = "a clone has withdrawn it";
+            knownLimits++;
+        }
+        return withdrawn;
+    }
+
     private void lookAtDeleted(SimulatedTable.TagView tag) {
         simulation.effects().add(Effects.Effect.DELETED_TAG);
         Checkpoint savepoint = bySnapshot.get(tag.snapshotId).checkpoint;
         boolean mayGo =
                 savepoint.status == Checkpoint.Status.ABORTED
                         || savepoint.status == Checkpoint.Status.LOST
-                        || deletedByOwner.get((int) tag.snapshotId);
+                        || deletedByOwner.get((int) tag.snapshotId)
+                        || isWithdrawnByAClone(savepoint);
         if (!mayGo) {
             throw new Violation("Tag " + tag + " was deleted, although it is of " + savepoint);
         }
@@ -895,6 +935,11 @@ final class Oracle {
                 // Broken for this job, but not for the one that has committed and tagged it.
                 return;
             }
+            if (checkpoint.status == Checkpoint.Status.LOST
+                    && simulation.savepoints().of(checkpoint.path) == SavepointOutcome.COMPLETE) {
+                // Lost to this job, but the one that it was cloned from has completed it.
+                return;
+            }
             if (checkpoint.abortForgotten && simulation.savepoints().removed(checkpoint)) {
                 // L2: it looks like one that completed and was moved.
                 knownLimits++;
@@ -932,7 +977,8 @@ final class Oracle {
             return Demand.MUST_NOT;
         }
         if (checkpoint.commit() == null
-                || deletedByOwner.get((int) checkpoint.commit().snapshotId)) {
+                || deletedByOwner.get((int) checkpoint.commit().snapshotId)
+                || withoutTag.stream().anyMatch(checkpoint::is)) {
             // T8, or never committed: a job that went back to before it knows nothing of it.
             return Demand.MAY;
         }
