@@ -181,14 +181,17 @@ public final class RestoredCommits {
                                         || !isOfThisCourse(newest));
     }
 
-    /** L2: the snapshots of this course that were committed for savepoints after a checkpoint. */
-    public List<Snapshot> savepointsAfter(long checkpointId) {
+    /** Everything up to here was committed and tagged before the restored checkpoint; or -1. */
+    public long committedBefore() {
+        return Math.max(-1, progress == null ? decidedUpTo : progress.committedUpTo());
+    }
+
+    /** L2: the snapshots that this course has committed for savepoints since the checkpoint. */
+    public List<Snapshot> savepoints() {
         read();
         List<Snapshot> savepoints = new ArrayList<>();
         for (Snapshot snapshot : byIdentifier.values()) {
-            if (progress != null
-                    && snapshot.commitIdentifier() > checkpointId
-                    && CommitProperties.savepointPath(snapshot) != null) {
+            if (progress != null && CommitProperties.savepointPath(snapshot) != null) {
                 savepoints.add(snapshot);
             }
         }

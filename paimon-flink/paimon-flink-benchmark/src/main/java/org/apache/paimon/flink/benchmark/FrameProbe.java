@@ -104,7 +104,7 @@ final class FrameProbe {
 
     private static StreamExecutionEnvironment job() throws Exception {
         StreamExecutionEnvironment env = JobRunner.environment(1, TimeUnit.HOURS.toMillis(1));
-        // Flink reads state back byte by byte; README recommends this for states of such a size.
+        // Flink reads state back byte by byte; docs/operations.md recommends this for such states.
         env.getConfig().setUseSnapshotCompression(true);
         FileStoreTable written = table.table();
         new ManyFilesSink(written)

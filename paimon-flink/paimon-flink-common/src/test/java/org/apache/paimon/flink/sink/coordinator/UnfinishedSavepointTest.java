@@ -13,6 +13,7 @@
 package org.apache.paimon.flink.sink.coordinator;
 
 import org.apache.paimon.flink.sink.coordinator.commit.JobMasterMemory;
+import org.apache.paimon.flink.sink.coordinator.commit.SnapshotCommitter;
 import org.apache.paimon.flink.sink.coordinator.commit.UnconfirmedSavepoints;
 import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
 import org.apache.paimon.tag.testutils.CapturedLog;
@@ -348,7 +349,8 @@ class UnfinishedSavepointTest {
     }
 
     @Test
-    @DisplayName("L2: a restart from before the savepoint finds its tag by what the snapshot names")
+    @DisplayName(
+            "L2, A8: a restart from before the savepoint finds its tag by what the snapshot names")
     void restoredFromBeforeTheSavepoint() throws Exception {
         start(-1, null);
         writer0 = fixture.writer(coordinator, 0, 0, -1);
@@ -363,9 +365,20 @@ class UnfinishedSavepointTest {
         takeAnother(4);
         assertThat(fixture.table.tags()).containsExactlyInAnyOrder("savepoint-2", "savepoint-3");
 
-        start(1, state);
-        loop.runAll();
+        CapturedLog log = CapturedLog.of(SnapshotCommitter.class);
+        try {
+            start(1, state);
+            loop.runAll();
+        } finally {
+            log.close();
+        }
         assertThat(fixture.table.tags()).containsExactly("savepoint-3");
+        // A8
+        assertThat(log.messages())
+                .anyMatch(
+                        line ->
+                                line.contains("Or restore the savepoint")
+                                        && line.contains(completed.toUri().toString()));
     }
 
     private void savepointOf(long id, Path path) throws Exception {

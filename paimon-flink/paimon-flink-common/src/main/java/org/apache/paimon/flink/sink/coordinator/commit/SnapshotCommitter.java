@@ -27,6 +27,8 @@ import org.apache.paimon.tag.SnapshotPosition;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import javax.annotation.Nullable;
+
 import java.io.IOException;
 import java.util.Collections;
 import java.util.List;
@@ -141,7 +143,7 @@ public final class SnapshotCommitter implements AutoCloseable {
             unconfirmed.restore(
                     restoredCheckpointId,
                     first && restoredCheckpointId >= 0
-                            ? restored.savepointsAfter(restoredCheckpointId)
+                            ? restored.savepoints()
                             : Collections.emptyList());
         }
     }
@@ -178,16 +180,26 @@ public final class SnapshotCommitter implements AutoCloseable {
                                         + " restored checkpoint {}, up to checkpoint {} in snapshot"
                                         + " {} (run {}). What the sources emit again is written"
                                         + " again: roll the table back to the tag of the savepoint"
-                                        + " before restoring from it.",
+                                        + " before restoring from it.{}",
                                 restoredCheckpointId,
                                 snapshot.commitIdentifier(),
                                 snapshot.id(),
-                                CommitProperties.runId(snapshot)));
+                                CommitProperties.runId(snapshot),
+                                orRestore(CommitProperties.savepointPath(snapshot))));
+    }
+
+    /** A8: a stop that is committed, whose job high availability starts from before it. */
+    private static String orRestore(@Nullable String savepointPath) {
+        return savepointPath == null
+                ? ""
+                : " Or restore the savepoint that this snapshot was committed for: "
+                        + savepointPath
+                        + ".";
     }
 
     /** A4: everything up to this checkpoint was committed and tagged before the restore. */
     public long committedUpTo() {
-        return committer.restored().progress().map(CommitProgress::committedUpTo).orElse(-1L);
+        return committer.restored().committedBefore();
     }
 
     /** A4: whether the table has a snapshot with this identifier, committed before the restore. */

@@ -28,6 +28,7 @@ import javax.annotation.Nullable;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
@@ -62,6 +63,9 @@ public final class UnconfirmedSavepoints {
     private final SavepointOutcomes outcomes;
     private final BiConsumer<Long, Snapshot> deleteTag;
 
+    /** Whether savepoints, by id and path, have never completed: each is looked at once. */
+    private final Map<String, Boolean> neverCompleted = new HashMap<>();
+
     /** Of this and the earlier sessions within the JobMaster. */
     private final Map<Long, UnconfirmedSavepoint> unconfirmed;
 
@@ -91,10 +95,10 @@ public final class UnconfirmedSavepoints {
     /**
      * Settles what the restored checkpoint did not know yet.
      *
-     * @param later the snapshots that the checkpoint's run has committed for savepoints after it
+     * @param since the snapshots that the checkpoint's run has committed for savepoints since then
      */
-    void restore(long restoredCheckpointId, Collection<Snapshot> later) throws IOException {
-        for (Snapshot snapshot : later) {
+    void restore(long restoredCheckpointId, Collection<Snapshot> since) throws IOException {
+        for (Snapshot snapshot : since) {
             withdrawUnlessCompleted(
                     snapshot.commitIdentifier(),
                     CommitProperties.savepointPath(snapshot),
@@ -135,6 +139,12 @@ public final class UnconfirmedSavepoints {
      * @param path where it was to be written; null when that is not known
      */
     boolean neverCompleted(long savepointId, @Nullable String path, long restoredCheckpointId) {
+        return neverCompleted.computeIfAbsent(
+                savepointId + " " + path,
+                savepoint -> look(savepointId, path, restoredCheckpointId));
+    }
+
+    private boolean look(long savepointId, @Nullable String path, long restoredCheckpointId) {
         if (savepointId == restoredCheckpointId) {
             // Wherever it lies now.
             return false;

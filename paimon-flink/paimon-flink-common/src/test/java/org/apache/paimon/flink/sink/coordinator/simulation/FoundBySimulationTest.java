@@ -1131,4 +1131,50 @@ class FoundBySimulationTest {
                 .reaches("3 starts, 1 commit, 1 tag, 1 deleted tag, 1 fault")
                 .keepsItsPromises();
     }
+
+    /** Seed 842147523. */
+    @Test
+    @DisplayName(
+            "L2: a successor that is canceled before the replays arrive withdraws by snapshots")
+    void successorInAnotherJobManagerIsCanceled() throws Exception {
+        scenario(Mode.LEGAL, 3)
+                .then(StepKind.DRAIN_WITHOUT, 4, 0)
+                .then(StepKind.RPC, 4, 0)
+                .then(StepKind.RPC, 7, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.RPC, 7, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 1, 0)
+                .then(StepKind.ABORT, 0, 0)
+                .then(StepKind.JOB_MANAGER_DIES, 0, 0)
+                .then(StepKind.NEW_SINK, 0, 0)
+                .reaches("3 starts, 1 commit, 1 tag")
+                .keepsItsPromises();
+    }
+
+    /** Seed 842000793. */
+    @Test
+    @DisplayName("R2: what was committed before the checkpoint is not mixed with what was not")
+    void committedBeforeARollbackOfARunningJob() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.MANY_COMMITS, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESCALE, 7, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_SAVEPOINT, 0, 0)
+                .then(StepKind.COMMIT_FAILS, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.ROLL_BACK_BELOW, 0, 0)
+                .then(StepKind.EXPIRE, 0, 0)
+                .reaches("3 starts, 1 commit, 1 fault, 1 failure")
+                .keepsItsPromises();
+    }
 }
