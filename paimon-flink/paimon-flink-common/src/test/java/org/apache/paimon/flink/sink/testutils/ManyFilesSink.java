@@ -23,6 +23,7 @@ import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.table.sink.CommitMessageImpl;
 import org.apache.paimon.utils.FileStorePathFactory;
 
+import org.apache.flink.streaming.api.operators.CoordinatedOperatorFactory;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperatorFactory;
 
 import javax.annotation.Nullable;
@@ -37,35 +38,66 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** Multiplies each file that a writer has written, as links under as many names. */
+/**
+ * Multiplies each file that a writer has written, as links under as many names. The coordinator may
+ * be a slow one.
+ */
 final class ManyFilesSink extends RowAppendTableSink {
 
     private static final long serialVersionUID = 1L;
 
     private final int copies;
+    private final int indexBytes;
+    private final long coordinatorBytesPerSecond;
 
-    ManyFilesSink(FileStoreTable table, @Nullable Integer parallelism, int copies) {
+    /**
+     * @param indexBytes how long the index is that each file carries in its metadata; 0 for none
+     * @param coordinatorBytesPerSecond how much the coordinator takes; {@code Long.MAX_VALUE} for a
+     *     coordinator that is not slowed down
+     */
+    ManyFilesSink(
+            FileStoreTable table,
+            @Nullable Integer parallelism,
+            int copies,
+            int indexBytes,
+            long coordinatorBytesPerSecond) {
         super(table, null, parallelism);
         this.copies = copies;
+        this.indexBytes = indexBytes;
+        this.coordinatorBytesPerSecond = coordinatorBytesPerSecond;
     }
 
     @Override
+    @SuppressWarnings("unchecked")
     protected OneInputStreamOperatorFactory<InternalRow, Committable> createWriteOperatorFactory(
             StoreSinkWrite.Provider provider, String commitUser) {
         int times = copies;
-        return super.createWriteOperatorFactory(
-                (table, user, state, ioManager, memoryPool, metricGroup) ->
-                        multiplied(
-                                provider.provide(
-                                        table, user, state, ioManager, memoryPool, metricGroup),
-                                table.store().pathFactory(),
-                                times),
-                commitUser);
+        byte[] index = indexBytes == 0 ? null : new byte[indexBytes];
+        OneInputStreamOperatorFactory<InternalRow, Committable> factory =
+                super.createWriteOperatorFactory(
+                        (table, user, state, ioManager, memoryPool, metricGroup) ->
+                                multiplied(
+                                        provider.provide(
+                                                table,
+                                                user,
+                                                state,
+                                                ioManager,
+                                                memoryPool,
+                                                metricGroup),
+                                        table.store().pathFactory(),
+                                        times,
+                                        index),
+                        commitUser);
+        return coordinatorBytesPerSecond == Long.MAX_VALUE
+                ? factory
+                : new SlowCoordinatorFactory(
+                        (CoordinatedOperatorFactory<Committable>) factory,
+                        coordinatorBytesPerSecond);
     }
 
     @SuppressWarnings("unchecked")
     private static StoreSinkWrite multiplied(
-            StoreSinkWrite write, FileStorePathFactory paths, int times) {
+            StoreSinkWrite write, FileStorePathFactory paths, int times, @Nullable byte[] index) {
         return (StoreSinkWrite)
                 Proxy.newProxyInstance(
                         ManyFilesSink.class.getClassLoader(),
@@ -78,13 +110,16 @@ final class ManyFilesSink extends RowAppendTableSink {
                                 throw e.getCause();
                             }
                             return method.getName().equals("prepareCommit")
-                                    ? multiplied((List<Committable>) result, paths, times)
+                                    ? multiplied((List<Committable>) result, paths, times, index)
                                     : result;
                         });
     }
 
     private static List<Committable> multiplied(
-            List<Committable> committables, FileStorePathFactory paths, int times)
+            List<Committable> committables,
+            FileStorePathFactory paths,
+            int times,
+            @Nullable byte[] index)
             throws IOException {
         List<Committable> multiplied = new ArrayList<>();
         for (Committable committable : committables) {
@@ -100,7 +135,7 @@ final class ManyFilesSink extends RowAppendTableSink {
                     DataFileMeta copy = file.rename(i + "-" + file.fileName());
                     Files.createLink(
                             bucket.resolve(copy.fileName()), bucket.resolve(file.fileName()));
-                    files.add(copy);
+                    files.add(index == null ? copy : copy.copy(index));
                 }
             }
             // One committable per file, as when each row is of a partition of its own.

@@ -468,6 +468,8 @@ public final class RunningJob {
         private Boundedness boundedness = Boundedness.CONTINUOUS_UNBOUNDED;
         private boolean sql;
         private int filesPerFile = 1;
+        private int indexBytes;
+        private long coordinatorBytesPerSecond = Long.MAX_VALUE;
         private String restoreFrom;
         private boolean allowNonRestored;
         private RecoveryClaimMode claimMode = RecoveryClaimMode.DEFAULT;
@@ -531,6 +533,18 @@ public final class RunningJob {
             return this;
         }
 
+        /** Each file carries so long an index in its metadata, so that reports are long. */
+        public Builder indexBytes(int bytesPerFile) {
+            this.indexBytes = bytesPerFile;
+            return this;
+        }
+
+        /** The JobManager is busy with what the writers send, and takes so much of it only. */
+        public Builder coordinatorTakes(long bytesPerSecond) {
+            this.coordinatorBytesPerSecond = bytesPerSecond;
+            return this;
+        }
+
         public Builder from(Savepoint savepoint) {
             this.restoreFrom = savepoint.location();
             return this;
@@ -589,13 +603,18 @@ public final class RunningJob {
                 DataStream<RowData> records = records(env, sink.scenario, sinks.indexOf(sink));
                 if (sql) {
                     insert(env, records, sink.table);
-                } else if (filesPerFile == 1) {
+                } else if (filesPerFile == 1 && coordinatorBytesPerSecond == Long.MAX_VALUE) {
                     new FlinkSinkBuilder(sink.table)
                             .forRowData(records)
                             .parallelism(sinkParallelism)
                             .build();
                 } else {
-                    new ManyFilesSink(sink.table, sinkParallelism, filesPerFile)
+                    new ManyFilesSink(
+                                    sink.table,
+                                    sinkParallelism,
+                                    filesPerFile,
+                                    indexBytes,
+                                    coordinatorBytesPerSecond)
                             .sinkFrom(
                                     FlinkSinkBuilder.mapToInternalRow(
                                             records,

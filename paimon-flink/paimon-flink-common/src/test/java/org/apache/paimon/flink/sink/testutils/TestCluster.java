@@ -18,6 +18,7 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.JobManagerOptions;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.RestOptions;
+import org.apache.flink.configuration.RpcOptions;
 import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
@@ -71,6 +72,12 @@ public final class TestCluster implements BeforeAllCallback, AfterAllCallback {
     /** Each component has RPC services of its own, which have a limit for the size of a message. */
     public TestCluster withRpcFrames() {
         builder.setRpcServiceSharing(RpcServiceSharing.DEDICATED);
+        return this;
+    }
+
+    /** An RPC that is not answered within this time fails. */
+    public TestCluster withAskTimeout(Duration timeout) {
+        configuration.set(RpcOptions.ASK_TIMEOUT_DURATION, timeout);
         return this;
     }
 
