@@ -55,7 +55,7 @@ public final class RestoredCommits {
 
     private final CommitUserSnapshots snapshots;
     private final SavepointTags tags;
-    private final TableFiles files;
+    private final CommittedFiles files;
 
     /** Null for a checkpoint of a build that writes none, and for a job without a checkpoint. */
     @Nullable private CommitProgress progress;
@@ -68,14 +68,8 @@ public final class RestoredCommits {
     /** Whether snapshots directly above the anchor have expired. */
     private boolean expired;
 
-    /** The last {@code rollback_to_as_latest} above the anchor; null when there is none. */
-    @Nullable private Snapshot rollback;
-
-    /** How many of them there are above the anchor. */
-    private int rollbacks;
-
-    /** Highest identifier of the run before that rollback. */
-    private long committedBeforeRollback = NONE;
+    /** Each {@code rollback_to_as_latest} above the anchor. */
+    private final ObservedRollbacks rollbacks;
 
     /** The newest snapshot of the commit user, of whatever run; null when there is none. */
     @Nullable private Snapshot newestOfUser;
@@ -98,8 +92,9 @@ public final class RestoredCommits {
             @Nullable CommitProgress progress) {
         this.snapshots = snapshots;
         this.tags = tags;
-        this.files = files;
+        this.files = new CommittedFiles(snapshots, tags, files);
         this.progress = progress;
+        this.rollbacks = new ObservedRollbacks(files, snapshots.commitUser());
     }
 
     /** Reads the table, at the first question or now. */
@@ -120,7 +115,7 @@ public final class RestoredCommits {
         tagsAbove = anchorExpired ? 0 : anchorId;
         if (expired) {
             for (Tag tag : tags.savepointTags()) {
-                if (tag.id() > tagsAbove && (rollback == null || tag.id() > rollback.id())) {
+                if (tag.id() > tagsAbove && rollbacks.allBefore(tag)) {
                     observe(tag.trimToSnapshot());
                 }
             }
@@ -160,13 +155,13 @@ public final class RestoredCommits {
         Snapshot newest = null;
         for (Snapshot snapshot : byIdentifier.values()) {
             if (snapshot.commitIdentifier() <= Math.min(upToIdentifier, committedUpTo)
-                    && (rollback == null || snapshot.id() > rollback.id())
+                    && rollbacks.allBefore(snapshot)
                     && (newest == null || newest.id() < snapshot.id())) {
                 newest = snapshot;
             }
         }
         // R2: what a rollback has kept is lost when the table goes back behind that.
-        return Optional.ofNullable(newest == null ? rollback : newest);
+        return newest == null ? rollbacks.last() : Optional.of(newest);
     }
 
     /**
@@ -214,9 +209,7 @@ public final class RestoredCommits {
     /** Takes a snapshot into account that has appeared since. */
     public void observe(Snapshot snapshot) {
         if (CommitUserSnapshots.isRollbackToAsLatest(snapshot)) {
-            rollback = snapshot;
-            rollbacks++;
-            committedBeforeRollback = Math.max(committedBeforeRollback, committedUpTo);
+            rollbacks.observe(snapshot, committedUpTo);
             committedUpTo = NONE;
             newestOfUser = null;
             return;
@@ -242,9 +235,7 @@ public final class RestoredCommits {
     }
 
     private void forget() {
-        rollback = null;
-        rollbacks = 0;
-        committedBeforeRollback = NONE;
+        rollbacks.forget();
         expired = false;
         committedUpTo = NONE;
         newestOfUser = null;
@@ -317,13 +308,13 @@ public final class RestoredCommits {
     /** Whether a snapshot of this course with the identifier is above the anchor. */
     public boolean hasSnapshot(long identifier) {
         read();
-        return rollback == null && byIdentifier.containsKey(identifier);
+        return !rollbacks.any() && byIdentifier.containsKey(identifier);
     }
 
     /** Whether files have to decide what {@link #committed(long)} denies. */
     public boolean filesDecide() {
         read();
-        return rollback != null || expired;
+        return rollbacks.any() || expired;
     }
 
     /**
@@ -344,48 +335,9 @@ public final class RestoredCommits {
             // hold their files as well.
             return progress != null && identifier < progress.checkpointId();
         }
-        return rollback != null ? keptByRollback(identifier, written) : isOrWasInTable(written);
-    }
-
-    private boolean keptByRollback(long identifier, Collection<CommitMessage> written) {
-        if (files.anyIn(rollback, written)) {
-            return true;
-        }
-        boolean mayBeCommitted = expired || identifier <= committedBeforeRollback;
-        if (!mayBeCommitted) {
-            return false;
-        }
-        // After another rollback the file that this one removes may have been compacted before.
-        if (rollbacks == 1 && !expired && files.anyRemovedBy(rollback, written)) {
-            return false;
-        }
-        throw new UndecidedCommitException(
-                String.format(
-                        "The table was rolled back by snapshot %d (rollback_to_as_latest), and its"
-                                + " files do not show whether the commit with identifier %d of"
-                                + " commit user %s was undone by that: they were compacted"
-                                + " before. Roll the table back with rollback_to to the tag of the"
-                                + " savepoint that the job is restored from, or restore an older"
-                                + " savepoint.",
-                        rollback.id(), identifier, snapshots.commitUser()));
-    }
-
-    private boolean isOrWasInTable(Collection<CommitMessage> written) throws IOException {
-        Optional<Snapshot> oldest = snapshots.oldest();
-        if (oldest.isPresent() && files.anyIn(oldest.get(), written)) {
-            return true;
-        }
-        // A rollback brings back what a compaction had removed before.
-        Optional<Snapshot> newest = snapshots.read(snapshots.head().id());
-        if (newest.isPresent() && files.anyIn(newest.get(), written)) {
-            return true;
-        }
-        for (Tag tagged : tags.above(tagsAbove)) {
-            if (files.anyIn(tagged, written)) {
-                return true;
-            }
-        }
-        return files.missing(written).isPresent();
+        return rollbacks.any()
+                ? rollbacks.kept(identifier, written, expired)
+                : files.areOrWereInTable(written, tagsAbove);
     }
 
     /** The snapshot of a commit that is in the table; empty when it has expired. */
@@ -421,35 +373,8 @@ public final class RestoredCommits {
     public Optional<String> lostHistory() {
         read();
         OwnSnapshot known = progress == null ? null : progress.newestOwn();
-        if (known == null) {
-            return Optional.empty();
-        }
-        SnapshotPosition head = snapshots.head();
-        if (head.id() < known.position().id()) {
-            return Optional.of(
-                    String.format("the newest snapshot of the table is snapshot %d", head.id()));
-        }
-        Optional<Snapshot> there = snapshots.read(known.position().id());
-        if (there.isPresent() && !known.equals(OwnSnapshot.of(there.get()))) {
-            return Optional.of(
-                    String.format(
-                            "snapshot %d is another one now, of commit user %s with identifier %d",
-                            there.get().id(),
-                            there.get().commitUser(),
-                            there.get().commitIdentifier()));
-        }
-        if (rollback != null && there.isPresent() && isBehind(rollback, there.get())) {
-            return Optional.of(
-                    String.format(
-                            "snapshot %d (rollback_to_as_latest) has removed its rows",
-                            rollback.id()));
-        }
-        return Optional.empty();
-    }
-
-    /** Whether a rollback went behind a snapshot. Its files may have been compacted meanwhile. */
-    private boolean isBehind(Snapshot target, Snapshot snapshot) {
-        return files.anyRemovedBy(target, snapshot)
-                || target.totalRecordCount() < snapshot.totalRecordCount();
+        return known == null
+                ? Optional.empty()
+                : new HistoryCheck(snapshots, rollbacks).lost(known);
     }
 }

@@ -13,7 +13,6 @@
 package org.apache.paimon.tag;
 
 import org.apache.paimon.Snapshot;
-import org.apache.paimon.fs.FileIO;
 import org.apache.paimon.fs.Path;
 import org.apache.paimon.operation.TagDeletion;
 import org.apache.paimon.table.sink.TagCallback;
@@ -26,11 +25,9 @@ import org.slf4j.LoggerFactory;
 import javax.annotation.Nullable;
 
 import java.io.FileNotFoundException;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -70,11 +67,8 @@ public final class SavepointTagger {
 
     private final String commitUser;
     private final SnapshotManager snapshotManager;
-    private final TagManager tagManager;
-    private final Supplier<TagDeletion> tagDeletions;
     private final TagCallbackNotifier callbacks;
-    @Nullable private final Duration timeRetained;
-    private final FileIO fileIO;
+    private final TagFiles files;
     private final SavepointTagStatistics statistics;
 
     /**
@@ -94,12 +88,9 @@ public final class SavepointTagger {
             SavepointTagStatistics statistics) {
         this.commitUser = commitUser;
         this.snapshotManager = snapshotManager;
-        this.tagManager = tagManager;
-        this.tagDeletions = tagDeletions;
         this.callbacks = new TagCallbackNotifier(callbacks);
-        this.timeRetained = timeRetained;
         this.statistics = statistics;
-        this.fileIO = snapshotManager.fileIO();
+        this.files = new TagFiles(snapshotManager, tagManager, tagDeletions, timeRetained);
     }
 
     /** The numbers so far, updated as this goes on. */
@@ -134,8 +125,8 @@ public final class SavepointTagger {
     }
 
     private Optional<String> createOrKeep(long savepointId, Snapshot snapshot) {
-        List<Found> names = look(savepointId, snapshot);
-        for (Found found : names) {
+        List<TagFiles.Found> names = look(savepointId, snapshot);
+        for (TagFiles.Found found : names) {
             if (found.tag != null && isOwned(found.tag, snapshot)) {
                 // T4: the tag stays as it is. T6: the callbacks may not have heard of it.
                 callbacks.created(found.name, found.tag.id());
@@ -162,16 +153,17 @@ public final class SavepointTagger {
     }
 
     /** Creates the tag's file under the first of its names that is free. */
-    private Optional<String> createFile(long savepointId, Snapshot snapshot, List<Found> names) {
+    private Optional<String> createFile(
+            long savepointId, Snapshot snapshot, List<TagFiles.Found> names) {
         List<String> takenNames = new ArrayList<>(names.size());
-        for (Found found : names) {
+        for (TagFiles.Found found : names) {
             String taken = found.taken();
             if (taken == null) {
                 if (!exists(snapshot)) {
                     snapshotGone(savepointId);
                     return Optional.empty();
                 }
-                Tag written = write(found.name, snapshot);
+                Tag written = files.write(found.name, snapshot);
                 if (isOwned(written, snapshot)) {
                     return keepWhileSnapshotExists(savepointId, found.name, snapshot);
                 }
@@ -210,90 +202,21 @@ public final class SavepointTagger {
             LOG.debug("Created tag {} on {}.", name, SnapshotIdentity.of(snapshot));
             return Optional.of(name);
         }
-        deleteFile(name);
+        files.delete(name);
         snapshotGone(savepointId);
         return Optional.empty();
-    }
-
-    /**
-     * Writes the tag's file.
-     *
-     * @return what the file says afterwards: when two processes create a tag of one name at once,
-     *     the base lets the later one overwrite
-     */
-    private Tag write(String name, Snapshot snapshot) {
-        Optional<Tag> written;
-        try {
-            tagManager.createTag(snapshot, name, timeRetained, Collections.emptyList(), false);
-            written = read(name);
-        } catch (RuntimeException e) {
-            throw new SavepointTagException(
-                    String.format(
-                            "Cannot create tag %s on %s in directory %s: %s",
-                            name,
-                            SnapshotIdentity.of(snapshot),
-                            tagManager.tagDirectory(),
-                            rootMessage(e)),
-                    e);
-        }
-        if (!written.isPresent()) {
-            throw new SavepointTagException(
-                    String.format(
-                            "Tag %s on %s was created, but its file %s does not exist.",
-                            name, SnapshotIdentity.of(snapshot), tagManager.tagPath(name)));
-        }
-        return written.get();
     }
 
     // ------------------------------------------------------------------------
     //  What lies under a name
     // ------------------------------------------------------------------------
 
-    private List<Found> look(long savepointId, Snapshot snapshot) {
-        List<Found> found = new ArrayList<>(2);
+    private List<TagFiles.Found> look(long savepointId, Snapshot snapshot) {
+        List<TagFiles.Found> found = new ArrayList<>(2);
         for (String name : names(savepointId, snapshot)) {
-            found.add(look(name, snapshot));
+            found.add(files.look(name, snapshot));
         }
         return found;
-    }
-
-    /** Looks under a name, and removes what a crash has left in the middle of this very tag. */
-    private Found look(String name, Snapshot snapshot) {
-        try {
-            return new Found(name, read(name).orElse(null), false);
-        } catch (SavepointTagException unreadable) {
-            Path path = tagManager.tagPath(name);
-            String content = contentOf(path, unreadable);
-            if (!TornTagFile.isOf(snapshot, content)) {
-                return new Found(name, null, true);
-            }
-            LOG.warn(
-                    "The file {} of tag {} on {} breaks off in its middle: a crash has interrupted "
-                            + "its creation. Removing it.",
-                    path,
-                    name,
-                    SnapshotIdentity.of(snapshot));
-            try {
-                fileIO.delete(path, false);
-            } catch (IOException e) {
-                unreadable.addSuppressed(e);
-                throw unreadable;
-            }
-            return new Found(name, null, false);
-        }
-    }
-
-    /**
-     * What a file holds that could not be read as a tag.
-     *
-     * @throws SavepointTagException the one given, when the file cannot be read at all just now
-     */
-    private String contentOf(Path path, SavepointTagException unreadable) {
-        try {
-            return fileIO.readFileUtf8(path);
-        } catch (IOException e) {
-            throw unreadable;
-        }
     }
 
     // ------------------------------------------------------------------------
@@ -323,9 +246,9 @@ public final class SavepointTagger {
 
     private boolean deleteOwned(long savepointId, Snapshot snapshot) {
         boolean deleted = false;
-        for (Found found : look(savepointId, snapshot)) {
+        for (TagFiles.Found found : look(savepointId, snapshot)) {
             if (found.tag != null && isOwned(found.tag, snapshot)) {
-                deleteFile(found.name);
+                files.delete(found.name);
                 deleted = true;
                 statistics.countDeleted();
                 LOG.info("Deleted tag {} on {}.", found.name, SnapshotIdentity.of(found.tag));
@@ -341,27 +264,6 @@ public final class SavepointTagger {
             }
         }
         return deleted;
-    }
-
-    /** Deletes the tag, and looks whether that worked: the base swallows such a failure. */
-    private void deleteFile(String name) {
-        try {
-            tagManager.deleteTag(
-                    name, tagDeletions.get(), snapshotManager, Collections.emptyList());
-            if (!read(name).isPresent()) {
-                return;
-            }
-        } catch (RuntimeException e) {
-            throw new SavepointTagException(
-                    String.format(
-                            "Cannot delete tag %s in directory %s: %s",
-                            name, tagManager.tagDirectory(), rootMessage(e)),
-                    e);
-        }
-        throw new SavepointTagException(
-                String.format(
-                        "Cannot delete tag %s: its file %s is still there. Delete the tag by hand.",
-                        name, tagManager.tagPath(name)));
     }
 
     // ------------------------------------------------------------------------
@@ -403,27 +305,12 @@ public final class SavepointTagger {
         }
     }
 
-    /** A tag as its file has it now, or empty when there is no such file. */
-    private Optional<Tag> read(String name) {
-        Path path = tagManager.tagPath(name);
-        try {
-            return Optional.of(Tag.tryFromPath(fileIO, path));
-        } catch (FileNotFoundException e) {
-            return Optional.empty();
-        } catch (RuntimeException e) {
-            throw new SavepointTagException(
-                    String.format(
-                            "Cannot read tag %s: %s. If its file %s is no valid tag, remove it.",
-                            name, rootMessage(e), path),
-                    e);
-        }
-    }
-
     /** Whether the very snapshot is in the table. */
     private boolean exists(Snapshot snapshot) {
         Path path = snapshotManager.snapshotPath(snapshot.id());
         try {
-            return SnapshotIdentity.of(snapshot).matches(SnapshotManager.tryFromPath(fileIO, path));
+            return SnapshotIdentity.of(snapshot)
+                    .matches(SnapshotManager.tryFromPath(snapshotManager.fileIO(), path));
         } catch (FileNotFoundException e) {
             return false;
         } catch (RuntimeException e) {
@@ -431,29 +318,6 @@ public final class SavepointTagger {
                     String.format(
                             "Cannot read the snapshot to be tagged, %s: %s", path, rootMessage(e)),
                     e);
-        }
-    }
-
-    /** What lies under one of the names of a tag. */
-    private static final class Found {
-
-        private final String name;
-        @Nullable private final Tag tag;
-        private final boolean noTag;
-
-        private Found(String name, @Nullable Tag tag, boolean noTag) {
-            this.name = name;
-            this.tag = tag;
-            this.noTag = noTag;
-        }
-
-        /** What takes the name, or null when it is free. */
-        @Nullable
-        private String taken() {
-            if (noTag) {
-                return "as a file that is no tag";
-            }
-            return tag == null ? null : "on " + SnapshotIdentity.of(tag);
         }
     }
 }
