@@ -359,14 +359,6 @@ public final class RestoredCommits {
     }
 
     /**
-     * The highest identifier of the course that is in the table; {@link Long#MIN_VALUE} if none.
-     */
-    public long committedUpTo() {
-        read();
-        return committedUpTo;
-    }
-
-    /**
      * R2: why the newest own snapshot that the checkpoint knows is not part of the table's history
      * any more; empty when it is, or has merely expired.
      */

@@ -94,7 +94,6 @@ class RestoredCommitsTest {
         assertThat(restored.committed(4)).as("between two of the run's").isTrue();
         assertThat(restored.committed(5)).isTrue();
         assertThat(restored.committed(6)).isFalse();
-        assertThat(restored.committedUpTo()).isEqualTo(5);
         assertThat(restored.filesDecide()).isFalse();
         assertThat(restored.snapshot(3)).contains(third);
         assertThat(restored.snapshot(4)).isEmpty();
@@ -115,7 +114,7 @@ class RestoredCommitsTest {
         assertThat(restored.committed(3, fixture.write(ME, 3, 3))).isFalse();
         assertThat(restored.newest(Long.MAX_VALUE)).isEmpty();
         assertThat(restored.snapshot(3)).isEmpty();
-        assertThat(restored.committedUpTo()).isEqualTo(Long.MIN_VALUE);
+        assertThat(restored.committed(-1)).isFalse();
     }
 
     @Test
