@@ -24,6 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /**
  * One JVM of the cluster, a service beside it, or a client of it: a name, a pid, a log file, and
@@ -83,14 +84,14 @@ public final class FlinkProcess {
         return process.pid();
     }
 
-    /** Log4j's file. */
-    /** How many lines of its log hold a text. */
-    public long linesLogged(String text) {
+    /** The lines of its log that hold a text. */
+    public List<String> linesLogged(String text) {
         return Arrays.stream(Tail.text(log).split("\\R"))
                 .filter(line -> line.contains(text))
-                .count();
+                .collect(Collectors.toList());
     }
 
+    /** Log4j's file. */
     public Path log() {
         return log;
     }

@@ -59,7 +59,7 @@ final class JobManagers {
 
     /** How often a text occurs in the logs of all of them, also of those that have ended. */
     long linesLogged(String text) {
-        return byRestPort.values().stream().mapToLong(jm -> jm.linesLogged(text)).sum();
+        return byRestPort.values().stream().mapToLong(jm -> jm.linesLogged(text).size()).sum();
     }
 
     /** Starts the one whose ports clients find in {@code config.yaml}. */

@@ -23,19 +23,13 @@ import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.URI;
 import java.net.URLEncoder;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -44,7 +38,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 class MetricsITCase {
 
     private static final Duration LIMIT = Duration.ofSeconds(120);
-    private static final int PORTS = 4;
 
     /** What the page of the metrics promises for the coordinator path. */
     private static final String[] COORDINATOR = {
@@ -62,35 +55,25 @@ class MetricsITCase {
     @TempDir(cleanup = CleanupMode.ON_SUCCESS)
     private static Path directory;
 
-    private static int firstPort;
+    private static PrometheusReporter prometheus;
     private static FlinkCluster cluster;
     private static KafkaProcess kafka;
     private static KafkaPipeline pipeline;
 
     @BeforeAll
-    static void start() throws IOException {
+    static void start() {
         FlinkDistribution distribution = Distributions.built();
         kafka = KafkaProcess.start(distribution, directory.resolve("kafka"), LIMIT);
-        firstPort = new Ports(line -> {}).pick();
+        prometheus = new PrometheusReporter(distribution, 2);
         cluster =
-                FlinkCluster.builder(distribution, directory.resolve("flink"))
+                prometheus
+                        .addTo(FlinkCluster.builder(distribution, directory.resolve("flink")))
                         .taskManagers(1)
                         .slotsPerTaskManager(4)
-                        .libJar(reporter(distribution))
-                        .config(
-                                "metrics.reporter.prom.factory.class",
-                                "org.apache.flink.metrics.prometheus.PrometheusReporterFactory")
-                        .config("metrics.reporter.prom.port", firstPort + "-" + (firstPort + PORTS))
                         .config("metrics.fetcher.update-interval", "1 s")
                         .listener(System.out::println)
                         .start(LIMIT);
         pipeline = new KafkaPipeline(cluster, kafka, directory.resolve("warehouse").toUri(), LIMIT);
-    }
-
-    private static Path reporter(FlinkDistribution distribution) throws IOException {
-        try (Stream<Path> jars = Files.list(distribution.metricReporters())) {
-            return jars.findFirst().get();
-        }
     }
 
     @AfterAll
@@ -222,35 +205,12 @@ class MetricsITCase {
         }
     }
 
-    /** Each process serves on a port of the range; by the last name of each metric. */
-    private Map<String, Double> scrape(String prefix) {
-        Pattern line = Pattern.compile("(?m)^" + prefix + "(\\w+)\\{[^}]*\\} (\\S+)");
+    /** Of all processes, by the last name of each metric. */
+    private static Map<String, Double> scrape(String prefix) {
         Map<String, Double> found = new TreeMap<>();
-        for (int port = firstPort; port <= firstPort + PORTS; port++) {
-            Matcher matcher = line.matcher(get(port));
-            while (matcher.find()) {
-                found.put(matcher.group(1), Double.valueOf(matcher.group(2)));
-            }
+        for (MetricsPage page : prometheus.scrape()) {
+            found.putAll(page.values(prefix));
         }
         return found;
-    }
-
-    /** Empty when nobody serves there. */
-    private static String get(int port) {
-        try {
-            return HttpClient.newHttpClient()
-                    .send(
-                            HttpRequest.newBuilder(
-                                            URI.create("http://127.0.0.1:" + port + "/metrics"))
-                                    .timeout(Duration.ofSeconds(10))
-                                    .build(),
-                            HttpResponse.BodyHandlers.ofString())
-                    .body();
-        } catch (IOException e) {
-            return "";
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(e);
-        }
     }
 }

@@ -32,23 +32,16 @@ public final class Chaos {
     private final FlinkDistribution distribution;
     private final Path directory;
     private final long seed;
-    private final Oracle.UnfinishedSavepoints unfinished;
     private final PrintStream out;
     private final List<RoundResult> results = new ArrayList<>();
     private final long start = System.nanoTime();
     private Bed bed;
     private int beds;
 
-    public Chaos(
-            FlinkDistribution distribution,
-            Path directory,
-            long seed,
-            Oracle.UnfinishedSavepoints unfinished,
-            PrintStream out) {
+    public Chaos(FlinkDistribution distribution, Path directory, long seed, PrintStream out) {
         this.distribution = distribution;
         this.directory = directory;
         this.seed = seed;
-        this.unfinished = unfinished;
         this.out = out;
     }
 
@@ -66,7 +59,6 @@ public final class Chaos {
                         new FlinkDistribution(options.flink(), options.jar()),
                         options.directory(),
                         options.seed(),
-                        options.unfinished(),
                         options.json() ? System.err : System.out);
         List<RoundResult> results = chaos.play(options.plan());
         if (options.json()) {
@@ -110,9 +102,7 @@ public final class Chaos {
         }
         out.printf("round %d of %d  %-24s ", number, plan.size(), scenario.id());
         out.flush();
-        result =
-                new Round(bed, scenario, number, roundSeed, new Oracle(unfinished))
-                        .play(number, roundSeed);
+        result = new Round(bed, scenario, number, roundSeed, new Oracle()).play(number, roundSeed);
         results.add(result);
         long violations = results.stream().filter(r -> !r.violations().isEmpty()).count();
         long secondsLeft =

@@ -32,7 +32,6 @@ public final class ChaosOptions {
     private long seed = 1;
     private Scenario scenario;
     private boolean json;
-    private Oracle.UnfinishedSavepoints unfinished = Oracle.UnfinishedSavepoints.KNOWN_LIMIT;
 
     private ChaosOptions() {}
 
@@ -58,9 +57,6 @@ public final class ChaosOptions {
                     break;
                 case "--scenario":
                     options.scenario = scenario(words.value());
-                    break;
-                case "--unfinished-savepoints-fail":
-                    options.unfinished = Oracle.UnfinishedSavepoints.VIOLATION;
                     break;
                 case "--json":
                     options.json = true;
@@ -132,9 +128,5 @@ public final class ChaosOptions {
 
     boolean json() {
         return json;
-    }
-
-    Oracle.UnfinishedSavepoints unfinished() {
-        return unfinished;
     }
 }

@@ -30,23 +30,11 @@ import java.util.stream.Collectors;
  */
 public final class Oracle {
 
-    /** What to make of a tag whose savepoint never completed. */
-    public enum UnfinishedSavepoints {
-        KNOWN_LIMIT,
-        VIOLATION
-    }
-
     private static final String PREFIX = "savepoint-";
 
-    private final UnfinishedSavepoints unfinished;
     private final List<Violation> violations = new ArrayList<>();
-    private final List<String> knownLimits = new ArrayList<>();
     private int tagsChecked;
     private int uncommitted;
-
-    public Oracle(UnfinishedSavepoints unfinished) {
-        this.unfinished = unfinished;
-    }
 
     /**
      * Checks all tags and savepoints.
@@ -72,12 +60,10 @@ public final class Oracle {
                         .filter(savepoint -> isNameOf(tag, savepoint.id()))
                         .collect(Collectors.toList());
         if (named.isEmpty()) {
-            String text = "tag " + tag + " is there, and no savepoint of its id has metadata";
-            if (unfinished == UnfinishedSavepoints.KNOWN_LIMIT) {
-                knownLimits.add(text);
-            } else {
-                add(Violation.Kind.TAG_WITHOUT_SAVEPOINT, text);
-            }
+            // L2
+            add(
+                    Violation.Kind.TAG_WITHOUT_SAVEPOINT,
+                    "tag " + tag + " is there, and no savepoint of its id has metadata");
             return;
         }
         Content content = table.atTag(tag);
@@ -147,10 +133,6 @@ public final class Oracle {
 
     public List<Violation> violations() {
         return Collections.unmodifiableList(violations);
-    }
-
-    public List<String> knownLimits() {
-        return Collections.unmodifiableList(knownLimits);
     }
 
     public int tagsChecked() {

@@ -23,6 +23,7 @@ import org.apache.paimon.flink.cluster.TableDirectory;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -93,7 +94,6 @@ final class Round {
             end();
         }
         violations.addAll(oracle.violations());
-        knownLimits.addAll(oracle.knownLimits());
         return new RoundResult(number, seed, scenario, hit, window, timeline)
                 .violations(violations)
                 .knownLimits(knownLimits)
@@ -147,12 +147,7 @@ final class Round {
     // ------------------------------------------------------------------------------------------
 
     private void submit(Optional<String> savepoint) {
-        List<String> statements = new ArrayList<>();
-        statements.add(
-                "CREATE CATALOG chaos WITH ('type' = 'paimon', 'warehouse' = '"
-                        + bed.warehouse()
-                        + "')");
-        statements.add("USE CATALOG chaos");
+        List<String> statements = new ArrayList<>(catalog());
         statements.add(
                 "CREATE TABLE IF NOT EXISTS "
                         + name
@@ -185,8 +180,10 @@ final class Round {
                 .holds(table::latest, s -> s.isPresent() && s.get().id() > above);
     }
 
-    /** A savepoint while nothing is broken; it has to be tagged. */
-    /** Asks again when the request fails: the leader that it went to may be gone. */
+    /**
+     * A savepoint while nothing is broken; it has to be tagged. Asks again when the request fails:
+     * the leader that it went to may be gone.
+     */
     private void calmSavepoint() {
         RestClient.Savepoint savepoint =
                 Await.until("a savepoint while nothing is broken", LIMIT)
@@ -214,7 +211,7 @@ final class Round {
             knownLimits.add("A8: the stop is committed, and the job was restarted from before it");
             cancel();
             SavepointFacts stop = latestComplete();
-            stock.rollbackTo(tagOf(stop).get());
+            rollBackTo(stop);
             submit(Optional.of(stop.location()));
         }
         long before = table.latest().get().id();
@@ -322,10 +319,31 @@ final class Round {
                 complete.stream().filter(s -> tagOf(s).isPresent()).collect(Collectors.toList());
         SavepointFacts chosen = tagged.get(random.nextInt(tagged.size()));
         cancel();
-        String tag = tagOf(chosen).get();
-        stock.rollbackTo(tag);
-        timeline.add(Timeline.Kind.BREAK, "table rolled back to " + tag);
+        rollBackTo(chosen);
+        oracle.checkHead("after the rollback to " + chosen, chosen.offsets(), stock);
         submit(Optional.of(chosen.location()));
+    }
+
+    /** As an operator does it, who has the path of the savepoint. */
+    private void rollBackTo(SavepointFacts savepoint) {
+        List<String> statements = new ArrayList<>(catalog());
+        statements.add(
+                "CALL sys.rollback_to_savepoint(`table` => 'default."
+                        + name
+                        + "', `savepoint` => '"
+                        + savepoint.location()
+                        + "')");
+        bed.gateway().run(statements);
+        stock.forget();
+        timeline.add(Timeline.Kind.BREAK, "table rolled back to " + savepoint);
+    }
+
+    private List<String> catalog() {
+        return Arrays.asList(
+                "CREATE CATALOG chaos WITH ('type' = 'paimon', 'warehouse' = '"
+                        + bed.warehouse()
+                        + "')",
+                "USE CATALOG chaos");
     }
 
     private void cancel() {

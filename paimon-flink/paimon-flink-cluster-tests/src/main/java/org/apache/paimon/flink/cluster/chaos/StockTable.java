@@ -108,9 +108,8 @@ public final class StockTable implements TableView {
         return read(Collections.emptyMap());
     }
 
-    /** Removes all snapshots and tags after the tag, and forgets what was read of them. */
-    public void rollbackTo(String tag) {
-        open().rollbackTo(tag);
+    /** The table was rolled back: snapshot ids are used again. */
+    public void forget() {
         bySnapshot.clear();
     }
 

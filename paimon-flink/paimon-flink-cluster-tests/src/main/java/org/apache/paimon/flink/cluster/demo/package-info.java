@@ -12,6 +12,8 @@
 
 /**
  * The story that {@code tools/demo} tells: savepoints of a running job become tags, a killed
- * TaskManager takes only its own regions along, and a restore loses and doubles nothing.
+ * TaskManager takes only its own regions along, and a rollback and a restore lose and double
+ * nothing. {@code Demo} lists the steps; the {@code ...Steps} classes and {@code
+ * CoordinatorMetrics} carry them out, and share what {@code DemoContext} holds.
  */
 package org.apache.paimon.flink.cluster.demo;

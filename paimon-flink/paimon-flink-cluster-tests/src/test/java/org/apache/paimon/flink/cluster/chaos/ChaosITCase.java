@@ -34,12 +34,7 @@ class ChaosITCase {
     @Test
     void tagsHoldWhatTheirSavepointsHoldWhenProcessesAreKilled() {
         List<RoundResult> results =
-                new Chaos(
-                                Distributions.built(),
-                                directory,
-                                SEED,
-                                Oracle.UnfinishedSavepoints.KNOWN_LIMIT,
-                                System.out)
+                new Chaos(Distributions.built(), directory, SEED, System.out)
                         .play(
                                 Arrays.asList(
                                         Scenario.TM_SAVEPOINT_COMPLETED,

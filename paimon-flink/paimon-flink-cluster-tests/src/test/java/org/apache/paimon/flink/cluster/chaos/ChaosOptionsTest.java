@@ -34,7 +34,6 @@ class ChaosOptionsTest {
         assertThat(options.rounds()).isEqualTo(20);
         assertThat(options.seed()).isEqualTo(1);
         assertThat(options.json()).isFalse();
-        assertThat(options.unfinished()).isEqualTo(Oracle.UnfinishedSavepoints.KNOWN_LIMIT);
         assertThat(new HashSet<>(options.plan())).containsExactlyInAnyOrder(Scenario.values());
     }
 
@@ -57,13 +56,6 @@ class ChaosOptionsTest {
 
         assertThat(options.plan())
                 .containsExactly(Scenario.JM_ZOMBIE, Scenario.JM_ZOMBIE, Scenario.JM_ZOMBIE);
-    }
-
-    @Test
-    void unfinishedSavepointsCanBeViolations() throws Exception {
-        // L2
-        assertThat(parse("--unfinished-savepoints-fail").unfinished())
-                .isEqualTo(Oracle.UnfinishedSavepoints.VIOLATION);
     }
 
     @Test

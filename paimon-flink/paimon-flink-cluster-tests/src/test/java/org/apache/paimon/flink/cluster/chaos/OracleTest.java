@@ -33,7 +33,7 @@ class OracleTest {
     private static final SavepointFacts SEVEN = savepoint(7, 10);
 
     private final FakeTable table = new FakeTable();
-    private Oracle oracle = new Oracle(Oracle.UnfinishedSavepoints.KNOWN_LIMIT);
+    private final Oracle oracle = new Oracle();
 
     @Test
     void aTagWithTheRecordsBeforeTheOffsetsIsRight() {
@@ -113,14 +113,9 @@ class OracleTest {
     }
 
     @Test
-    void aTagWithoutSavepointIsAKnownLimitUntilItIsForbidden() {
+    void aTagWithoutSavepointIsFound() {
         table.tags.put("savepoint-9", records(0, 12));
 
-        oracle.checkSavepoints(Collections.emptyList(), Collections.emptySet(), table);
-        assertThat(oracle.violations()).isEmpty();
-        assertThat(oracle.knownLimits()).hasSize(1);
-
-        oracle = new Oracle(Oracle.UnfinishedSavepoints.VIOLATION);
         oracle.checkSavepoints(Collections.emptyList(), Collections.emptySet(), table);
         // L2
         assertThat(oracle.violations())

@@ -27,6 +27,7 @@ import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.ExternalizedCheckpointRetention;
 import org.apache.flink.configuration.RestartStrategyOptions;
+import org.apache.flink.core.execution.RecoveryClaimMode;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.runtime.checkpoint.AbstractCheckpointStats;
 import org.apache.flink.runtime.checkpoint.CheckpointException;
@@ -189,6 +190,23 @@ public final class RunningJob {
             throw new AssertionError("There is no savepoint in " + directory + ".");
         }
         return newest;
+    }
+
+    /** Where a savepoint lies that has no metadata yet; there must be exactly one. */
+    public Path unfinishedSavepoint() throws IOException {
+        List<Path> unfinished = new ArrayList<>();
+        try (DirectoryStream<Path> found =
+                Files.newDirectoryStream(directory.resolve("savepoints"))) {
+            for (Path path : found) {
+                if (!Files.exists(path.resolve("_metadata"))) {
+                    unfinished.add(path);
+                }
+            }
+        }
+        if (unfinished.size() != 1) {
+            throw new AssertionError("Savepoints without metadata: " + unfinished);
+        }
+        return unfinished.get(0);
     }
 
     private String savepoints() {
@@ -452,6 +470,7 @@ public final class RunningJob {
         private int filesPerFile = 1;
         private String restoreFrom;
         private boolean allowNonRestored;
+        private RecoveryClaimMode claimMode = RecoveryClaimMode.DEFAULT;
         private String witness;
 
         private Builder(TestCluster cluster, Path directory) {
@@ -514,6 +533,12 @@ public final class RunningJob {
 
         public Builder from(Savepoint savepoint) {
             this.restoreFrom = savepoint.location();
+            return this;
+        }
+
+        /** Flink owns the savepoint from then on, and deletes it when checkpoints subsume it. */
+        public Builder claim() {
+            this.claimMode = RecoveryClaimMode.CLAIM;
             return this;
         }
 
@@ -581,7 +606,7 @@ public final class RunningJob {
             JobGraph jobGraph = env.getStreamGraph().getJobGraph();
             if (restoreFrom != null) {
                 jobGraph.setSavepointRestoreSettings(
-                        SavepointRestoreSettings.forPath(restoreFrom, allowNonRestored));
+                        SavepointRestoreSettings.forPath(restoreFrom, allowNonRestored, claimMode));
             }
             if (witness != null) {
                 JobVertex vertex = new JobVertex("witness");

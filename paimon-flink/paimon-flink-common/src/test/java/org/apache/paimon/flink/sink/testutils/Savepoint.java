@@ -14,6 +14,7 @@ package org.apache.paimon.flink.sink.testutils;
 
 import org.apache.flink.runtime.checkpoint.Checkpoints;
 import org.apache.flink.runtime.checkpoint.metadata.CheckpointMetadata;
+import org.apache.flink.util.FileUtils;
 
 import java.io.DataInputStream;
 import java.io.IOException;
@@ -34,10 +35,7 @@ public final class Savepoint {
     }
 
     public static Savepoint at(String location) throws IOException {
-        Path path =
-                location.startsWith("file:")
-                        ? Paths.get(URI.create(location))
-                        : Paths.get(location);
+        Path path = directory(location);
         try (DataInputStream in =
                 new DataInputStream(Files.newInputStream(path.resolve("_metadata")))) {
             CheckpointMetadata metadata =
@@ -47,8 +45,43 @@ public final class Savepoint {
         }
     }
 
+    private static Path directory(String location) {
+        return location.startsWith("file:") ? Paths.get(URI.create(location)) : Paths.get(location);
+    }
+
     public String location() {
         return location;
+    }
+
+    /** Somebody moves it beside where it was. */
+    public Savepoint move() throws IOException {
+        Path from = directory(location);
+        Path to = from.resolveSibling("moved-" + from.getFileName());
+        Files.move(from, to);
+        return new Savepoint(to.toUri().toString(), id);
+    }
+
+    /** Its directory is there again, and empty. */
+    public void createDirectory() throws IOException {
+        Files.createDirectory(directory(location));
+    }
+
+    /** Somebody deletes it. */
+    public void delete() throws IOException {
+        FileUtils.deleteDirectory(directory(location).toFile());
+    }
+
+    public boolean exists() {
+        return Files.exists(directory(location));
+    }
+
+    /** As if it had not completed: what Flink writes last is not there, until it is put back. */
+    public void hideMetadata() throws IOException {
+        Files.move(directory(location).resolve("_metadata"), directory(location).resolve("hidden"));
+    }
+
+    public void putMetadataBack() throws IOException {
+        Files.move(directory(location).resolve("hidden"), directory(location).resolve("_metadata"));
     }
 
     public long id() {

@@ -34,6 +34,8 @@ import java.util.concurrent.TimeUnit;
 /** A MiniCluster of two TaskManagers for all tests of a class. */
 public final class TestCluster implements BeforeAllCallback, AfterAllCallback {
 
+    public static final int RETAINED_CHECKPOINTS = 3;
+
     private final Configuration configuration = new Configuration();
     private final MiniClusterConfiguration.Builder builder =
             new MiniClusterConfiguration.Builder()
@@ -45,7 +47,7 @@ public final class TestCluster implements BeforeAllCallback, AfterAllCallback {
     public TestCluster() {
         configuration.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, MemorySize.parse("64m"));
         configuration.set(RestOptions.BIND_ADDRESS, "127.0.0.1");
-        configuration.set(CheckpointingOptions.MAX_RETAINED_CHECKPOINTS, 3);
+        configuration.set(CheckpointingOptions.MAX_RETAINED_CHECKPOINTS, RETAINED_CHECKPOINTS);
     }
 
     /** Leadership can be taken from a JobMaster and given back: the next one restores the job. */

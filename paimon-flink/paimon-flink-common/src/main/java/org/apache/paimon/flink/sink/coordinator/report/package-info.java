@@ -14,7 +14,7 @@
  * A report on its way from a writer to the coordinator: its bytes, the events that carry it in
  * parts, sender and receiver, and what a writer keeps until it is committed.
  *
- * <p>Knows neither the table nor the coordinator's life cycle. May use the base and Flink, and none
- * of our packages beside it.
+ * <p>Knows neither the table nor the coordinator's life cycle. May use the base and Flink; of ours,
+ * the serializer of what it carries and the checksum.
  */
 package org.apache.paimon.flink.sink.coordinator.report;
