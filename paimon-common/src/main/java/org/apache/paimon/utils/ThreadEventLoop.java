@@ -18,10 +18,6 @@ import org.slf4j.LoggerFactory;
 import javax.annotation.Nullable;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
-import java.util.List;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -44,16 +40,13 @@ public final class ThreadEventLoop implements EventLoop {
     /** How long a wait goes without a look at the clock, which need not be that of the JVM. */
     private static final long CLOCK_SLICE_MILLIS = 50;
 
-    /** How many of the actions that a closing loop drops are named in the log. */
-    private static final int MAX_NAMED_ACTIONS = 5;
-
     private final FailureHandler failureHandler;
     private final LongSupplier nanoClock;
     private final Thread thread;
 
     private final Object lock = new Object();
 
-    private final Deque<QueuedAction> queue = new ArrayDeque<>(); // under lock
+    private final ActionQueue queue = new ActionQueue(); // under lock
 
     private boolean closed; // under lock
 
@@ -139,7 +132,7 @@ public final class ThreadEventLoop implements EventLoop {
     public boolean execute(String name, Action action) {
         synchronized (lock) {
             if (!closed) {
-                queue.add(new QueuedAction(name, action));
+                queue.add(name, action);
                 if (waiting) {
                     lock.notifyAll();
                 }
@@ -253,7 +246,7 @@ public final class ThreadEventLoop implements EventLoop {
     // ------------------------------------------------------------------------
 
     private void loop() {
-        QueuedAction next = take();
+        ActionQueue.QueuedAction next = take();
         while (next != null) {
             run(next);
             next = take();
@@ -262,13 +255,13 @@ public final class ThreadEventLoop implements EventLoop {
 
     /** The next action, as soon as there is one, or null when the loop has to end. */
     @Nullable
-    private QueuedAction take() {
+    private ActionQueue.QueuedAction take() {
         synchronized (lock) {
             if (running != null) {
                 busyNanos += nanoClock.getAsLong() - runningSince;
             }
             while (!cancelled) {
-                QueuedAction next = queue.poll();
+                ActionQueue.QueuedAction next = queue.poll();
                 if (next != null) {
                     // What the last action left behind is not meant for this one. An interrupt by
                     // cancel() cannot get lost here: it is sent under the lock, after the flag.
@@ -295,7 +288,7 @@ public final class ThreadEventLoop implements EventLoop {
         }
     }
 
-    private void run(QueuedAction next) {
+    private void run(ActionQueue.QueuedAction next) {
         try {
             next.action.run();
         } catch (Throwable failure) {
@@ -303,7 +296,7 @@ public final class ThreadEventLoop implements EventLoop {
         }
     }
 
-    private void handle(QueuedAction failed, Throwable failure) {
+    private void handle(ActionQueue.QueuedAction failed, Throwable failure) {
         try {
             failureHandler.onFailure(failed.name, failure);
         } catch (Throwable handlerFailure) {
@@ -324,7 +317,7 @@ public final class ThreadEventLoop implements EventLoop {
             if (started || neverStarts) {
                 return;
             }
-            dropped = dropQueue();
+            dropped = queue.drop();
             cancelled = true;
             neverStarts = true;
         }
@@ -340,7 +333,7 @@ public final class ThreadEventLoop implements EventLoop {
             }
             cancelled = true;
             interrupted = running;
-            dropped = dropQueue();
+            dropped = queue.drop();
             lock.notifyAll();
             thread.interrupt();
         }
@@ -351,25 +344,6 @@ public final class ThreadEventLoop implements EventLoop {
                 interrupted,
                 dropped,
                 stackTrace());
-    }
-
-    /**
-     * Empties the queue. The caller holds the lock.
-     *
-     * @return the number of actions dropped and the names of the first few, which can be thousands
-     */
-    private String dropQueue() {
-        int count = queue.size();
-        List<String> first = new ArrayList<>(MAX_NAMED_ACTIONS);
-        while (!queue.isEmpty() && first.size() < MAX_NAMED_ACTIONS) {
-            first.add("'" + queue.remove().name + "'");
-        }
-        queue.clear();
-        return count == 0
-                ? "no action"
-                : String.format(
-                        "%d actions (%s%s)",
-                        count, String.join(", ", first), count > first.size() ? ", ..." : "");
     }
 
     private String stackTrace() {
@@ -408,17 +382,6 @@ public final class ThreadEventLoop implements EventLoop {
                     String.format(
                             "%s was called by an action of '%s' and would wait for itself.",
                             method, thread.getName()));
-        }
-    }
-
-    private static final class QueuedAction {
-
-        private final String name;
-        private final Action action;
-
-        private QueuedAction(String name, Action action) {
-            this.name = name;
-            this.action = action;
         }
     }
 }

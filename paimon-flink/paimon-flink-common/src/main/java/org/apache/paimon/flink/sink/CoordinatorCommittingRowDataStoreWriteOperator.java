@@ -19,14 +19,10 @@ import org.apache.paimon.flink.sink.coordinator.CheckpointCommittablesSerializer
 import org.apache.paimon.flink.sink.coordinator.ReplayReceivedRequest;
 import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
 import org.apache.paimon.flink.sink.coordinator.report.PendingReports;
-import org.apache.paimon.flink.sink.coordinator.report.ReportSideState;
 import org.apache.paimon.flink.sink.coordinator.report.WriterEventSender;
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.table.sink.CommitMessageSerializer;
 
-import org.apache.flink.api.common.state.ListState;
-import org.apache.flink.api.common.state.ListStateDescriptor;
-import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerializer;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.checkpoint.SavepointType;
@@ -97,8 +93,7 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
     private final OperatorEventGateway operatorEventGateway;
     private final boolean flagSavepoints;
 
-    private transient ListState<byte[]> pendingReportsState;
-    private transient ListState<byte[]> sideState;
+    private transient PendingReportsState reportsState;
     private transient CheckpointCommittablesSerializer serializer;
     private transient WriterEventSender sender;
 
@@ -140,61 +135,17 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
         flushed = new ArrayList<>();
         currentWatermark = Long.MIN_VALUE;
 
-        pendingReportsState =
-                context.getOperatorStateStore()
-                        .getListState(
-                                new ListStateDescriptor<>(
-                                        PENDING_COMMITTABLE_STATE_NAME,
-                                        BytePrimitiveArraySerializer.INSTANCE));
+        reportsState =
+                new PendingReportsState(context.getOperatorStateStore(), subtask(), table.name());
         List<EncodedReport> restored = new ArrayList<>();
-        for (byte[] element : pendingReportsState.get()) {
-            EncodedReport report = readState(element);
+        for (EncodedReport report : reportsState.reports()) {
             // S4: with auto-tag off no flag stays in the state, so that older builds can read it.
             restored.add(flagSavepoints ? report : report.withdrawn());
         }
         reports.restored(restored);
         long restoredCheckpointId = context.getRestoredCheckpointId().orElse(NONE);
-        sideState =
-                context.getOperatorStateStore()
-                        .getListState(
-                                new ListStateDescriptor<>(
-                                        SIDE_STATE_NAME, BytePrimitiveArraySerializer.INSTANCE));
-        sender.replay(restoredCheckpointId, restored, readSideState(restoredCheckpointId));
-    }
-
-    /** S6: what another build has carried along unread is ignored. */
-    private List<ReportSideState> readSideState(long restoredCheckpointId) throws Exception {
-        List<ReportSideState> ofRestored = new ArrayList<>();
-        for (byte[] element : sideState.get()) {
-            ReportSideState read;
-            try {
-                read = ReportSideState.fromBytes(element);
-            } catch (IOException e) {
-                throw unreadable(SIDE_STATE_NAME, e);
-            }
-            if (read.writtenIn() == restoredCheckpointId) {
-                ofRestored.add(read);
-            } else {
-                LOG.debug("Ignoring {}: restored is {}.", read, restoredCheckpointId);
-            }
-        }
-        return ofRestored;
-    }
-
-    private EncodedReport readState(byte[] element) throws IOException {
-        try {
-            return EncodedReport.fromState(element);
-        } catch (IOException e) {
-            throw unreadable(PENDING_COMMITTABLE_STATE_NAME, e);
-        }
-    }
-
-    private IOException unreadable(String stateName, IOException cause) {
-        return new IOException(
-                String.format(
-                        "The state '%s' of writer subtask %d for table %s cannot be read: %s",
-                        stateName, subtask(), table.name(), cause.getMessage()),
-                cause);
+        sender.replay(
+                restoredCheckpointId, restored, reportsState.sideStates(restoredCheckpointId));
     }
 
     /** Here, and only here, the writer learns what kind of checkpoint this is. */
@@ -238,8 +189,7 @@ public class CoordinatorCommittingRowDataStoreWriteOperator
     @Override
     public void snapshotState(StateSnapshotContext context) throws Exception {
         super.snapshotState(context);
-        pendingReportsState.update(reports.toState());
-        sideState.update(reports.sideState(context.getCheckpointId()));
+        reportsState.update(reports, context.getCheckpointId());
     }
 
     /** T2, E3: returns only after the commit when this writer ends with the checkpoint. */

@@ -35,11 +35,11 @@ final class AlignedWatermark {
      * Advances to the minimum over the active writers. A writer that skipped this cut counts as in
      * its last report.
      */
-    void advance(long checkpointId, Cuts.Cut cut, WriterParticipation[] writers) {
+    void advance(long checkpointId, Cuts.Cut cut, Writers writers) {
         long minimum = Long.MAX_VALUE;
         boolean active = false;
-        for (int subtask = 0; subtask < writers.length; subtask++) {
-            WriterParticipation writer = writers[subtask];
+        for (int subtask = 0; subtask < writers.parallelism(); subtask++) {
+            WriterParticipation writer = writers.get(subtask);
             EncodedReport report = cut.report(subtask);
             if (report != null) {
                 writer.observeWatermark(report);

@@ -54,7 +54,8 @@ public final class CommitLedger implements ReportReceiver.Listener {
     /** A1, A2: whether a checkpoint or savepoint was aborted; asked anew each time. */
     private final LongPredicate aborted;
 
-    private final WriterParticipation[] writers;
+    private final Writers writers;
+    private final ReplayCheck replayCheck = new ReplayCheck();
     private final LedgerLoad load = new LedgerLoad();
     private final Cuts cuts;
     private final AlignedWatermark watermark = new AlignedWatermark();
@@ -65,21 +66,13 @@ public final class CommitLedger implements ReportReceiver.Listener {
     /** Highest id that {@link #align} or {@link #recover} was asked for. */
     private long lastAligned = NEVER;
 
-    /** The checkpoint that this ledger began with; {@link #NEVER} for none. */
-    private long sessionStart = NEVER;
-
-    private boolean sinkIsNew;
-
     private boolean recoveredWithoutReplays;
 
     public CommitLedger(int parallelism, LongPredicate aborted) {
         this.parallelism = parallelism;
         this.aborted = aborted;
         this.cuts = new Cuts(parallelism, load);
-        this.writers = new WriterParticipation[parallelism];
-        for (int subtask = 0; subtask < parallelism; subtask++) {
-            writers[subtask] = new WriterParticipation();
-        }
+        this.writers = new Writers(parallelism);
     }
 
     // ------------------------------------------------------------------------
@@ -94,7 +87,7 @@ public final class CommitLedger implements ReportReceiver.Listener {
      */
     public void restoring(long checkpointId, long upTo, LongPredicate hasSnapshot) {
         restored = new RestoredReports(parallelism, checkpointId, upTo, hasSnapshot, load);
-        sessionStart = checkpointId;
+        replayCheck.restoring(checkpointId);
     }
 
     @Override
@@ -134,37 +127,9 @@ public final class CommitLedger implements ReportReceiver.Listener {
             List<EncodedReport> reports,
             List<ReportSideState> sideStates)
             throws ReportProtocolException {
-        WriterParticipation writer = writers[subtask];
+        WriterParticipation writer = writers.get(subtask);
         long expected = restoring() ? restored.checkpointId() : writer.resetTo();
-        if (restoredCheckpointId != expected && !isNew(expected, restoredCheckpointId, reports)) {
-            throw new ReportProtocolException(
-                    subtask,
-                    attempt,
-                    restoredCheckpointId,
-                    "it was restored from this checkpoint, the coordinator expects "
-                            + (expected == NEVER ? "none" : "checkpoint " + expected)
-                            + ".");
-        }
-        if (writer.takenForFinished()) {
-            throw new ReportProtocolException(
-                    subtask,
-                    attempt,
-                    restoredCheckpointId,
-                    "it replays its state, but the job was recovered without it as if it had"
-                            + " finished: an earlier replay was lost on its way.");
-        }
-        for (EncodedReport report : reports) {
-            if (report.checkpointId() > expected) {
-                throw new ReportProtocolException(
-                        subtask,
-                        attempt,
-                        restoredCheckpointId,
-                        String.format(
-                                "it replays a report for checkpoint %d, later than the one it was"
-                                        + " restored from.",
-                                report.checkpointId()));
-            }
-        }
+        replayCheck.check(subtask, attempt, writer, expected, restoredCheckpointId, reports);
         writer.replayed(attempt, expected);
         if (restoring()) {
             restored.replayed(subtask, attempt, reports, sideStates);
@@ -182,20 +147,9 @@ public final class CommitLedger implements ReportReceiver.Listener {
         }
     }
 
-    /**
-     * R1: whether a writer has no state because its vertex is new in the restored job. Flink names
-     * the checkpoint to its coordinator, but not to its tasks.
-     */
-    private boolean isNew(long expected, long restoredCheckpointId, List<EncodedReport> reports) {
-        return sinkIsNew
-                && restoredCheckpointId == NEVER
-                && reports.isEmpty()
-                && expected == sessionStart;
-    }
-
     /** R1: the restored checkpoint has no state of this sink, neither here nor in its writers. */
     public void sinkIsNew() {
-        sinkIsNew = true;
+        replayCheck.sinkIsNew();
     }
 
     /**
@@ -203,7 +157,7 @@ public final class CommitLedger implements ReportReceiver.Listener {
      * a missing replay means nothing yet; see {@link #triggered}.
      */
     public void ready(int subtask) {
-        writers[subtask].ready();
+        writers.get(subtask).ready();
     }
 
     /**
@@ -214,11 +168,11 @@ public final class CommitLedger implements ReportReceiver.Listener {
     public List<CommitBatch> recover() throws ReportProtocolException {
         restored.checkNoReplayLost();
         // R1: of a sink that is new there is nothing to replay, so nothing can be missing.
-        recoveredWithoutReplays = restored.withoutReplay() > 0 && !sinkIsNew;
+        recoveredWithoutReplays = restored.withoutReplay() > 0 && !replayCheck.isSinkNew();
         long checkpointId = restored.checkpointId();
         for (int subtask = 0; subtask < parallelism; subtask++) {
             if (restored.ranWithoutReplay(subtask)) {
-                writers[subtask].finishedInRestoredCheckpoint(checkpointId);
+                writers.get(subtask).finishedInRestoredCheckpoint(checkpointId);
             }
         }
         List<CommitBatch> batches = restored.recover(aborted, watermark);
@@ -242,13 +196,13 @@ public final class CommitLedger implements ReportReceiver.Listener {
     public void triggered(long checkpointId) {
         cuts.seen(checkpointId);
         for (int subtask = 0; subtask < parallelism; subtask++) {
-            if (!writers[subtask].readyWithoutReplay()) {
+            if (!writers.get(subtask).readyWithoutReplay()) {
                 continue;
             }
             if (restoring()) {
                 restored.runsWithoutReplay(subtask);
             } else {
-                writers[subtask].redeployedAfterFinish();
+                writers.get(subtask).redeployedAfterFinish();
             }
             // A replay that was lost is shown by the first report (W1).
         }
@@ -265,7 +219,7 @@ public final class CommitLedger implements ReportReceiver.Listener {
     public void report(int subtask, int attempt, EncodedReport report, boolean endOfInput)
             throws ReportProtocolException {
         long id = report.checkpointId();
-        WriterParticipation writer = writers[subtask];
+        WriterParticipation writer = writers.get(subtask);
         if (id <= writer.lastReported()) {
             throw new ReportProtocolException(
                     subtask,
@@ -303,19 +257,19 @@ public final class CommitLedger implements ReportReceiver.Listener {
                                     + " recovered; %d writers are missing.",
                             checkpointId, restored.checkpointId(), replaysMissing()));
         }
-        checkAllReported(checkpointId);
+        writers.checkAllReported(checkpointId, cuts.get(checkpointId));
 
         List<CommitBatch> batches = new ArrayList<>(1);
         Deque<CommitBatch.Entry> incomplete = new ArrayDeque<>();
         for (Map.Entry<Long, Cuts.Cut> entry : cuts.upTo(checkpointId).entrySet()) {
             long id = entry.getKey();
             Cuts.Cut cut = entry.getValue();
-            if (!cut.anyFlagged() && allFinishedBefore(id)) {
+            if (!cut.anyFlagged() && writers.allFinishedBefore(id)) {
                 // E1: not even a forced snapshot, whose identifier a restored job would use again.
                 continue;
             }
             boolean everybody =
-                    id == checkpointId || (!cuts.broken(id) && firstMissing(id, cut) == NEVER);
+                    id == checkpointId || (!cuts.broken(id) && writers.allReported(id, cut));
             boolean savepoint = everybody && isSavepoint(id, cut);
             String savepointPath = savepoint ? cut.savepointPath() : null;
             int reports = savepoint ? cut.reports() : 0;
@@ -336,45 +290,6 @@ public final class CommitLedger implements ReportReceiver.Listener {
         markAligned(checkpointId);
         recoveredWithoutReplays = false;
         return batches;
-    }
-
-    private boolean allFinishedBefore(long checkpointId) {
-        for (WriterParticipation writer : writers) {
-            if (!writer.finishedBefore(checkpointId)) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private void checkAllReported(long checkpointId) throws ReportProtocolException {
-        int missing = firstMissing(checkpointId, cuts.get(checkpointId));
-        if (missing == NEVER) {
-            return;
-        }
-        WriterParticipation writer = writers[missing];
-        throw new ReportProtocolException(
-                missing,
-                writer.attempt(),
-                checkpointId,
-                String.format(
-                        "the checkpoint completed, but its report never arrived (last reported:"
-                                + " %s). It was lost on its way; the job has to recover it from"
-                                + " the checkpoint.",
-                        writer.lastReported() == NEVER
-                                ? "none"
-                                : "checkpoint " + writer.lastReported()));
-    }
-
-    /** A subtask that took part in this checkpoint and has not reported it; -1 for none. */
-    private int firstMissing(long checkpointId, @Nullable Cuts.Cut cut) {
-        for (int subtask = 0; subtask < parallelism; subtask++) {
-            if ((cut == null || cut.report(subtask) == null)
-                    && !writers[subtask].finishedBefore(checkpointId)) {
-                return subtask;
-            }
-        }
-        return NEVER;
     }
 
     private boolean isSavepoint(long checkpointId, Cuts.Cut cut) {
@@ -422,7 +337,7 @@ public final class CommitLedger implements ReportReceiver.Listener {
         if (restoring()) {
             restored.reset(subtask);
         }
-        writers[subtask].resetTo(checkpointId);
+        writers.get(subtask).resetTo(checkpointId);
     }
 
     /** What is held at the moment, readable from any thread. */
