@@ -92,6 +92,10 @@ public final class CompareSignatures {
         } catch (UnusableJarException e) {
             System.err.println("tools/upstream: " + e.getMessage());
             System.exit(2);
+        } catch (IOException | RuntimeException e) {
+            // Not 1, which says that something differs.
+            e.printStackTrace();
+            System.exit(2);
         }
         System.out.print(args.length > 3 ? comparison.json() : comparison.text());
         System.out.flush();

@@ -35,7 +35,7 @@ public final class CapturedLog implements AutoCloseable {
     private final List<String> messages = Collections.synchronizedList(new ArrayList<>());
     private final AbstractAppender appender;
 
-    private CapturedLog(Class<?> source) {
+    private CapturedLog(String source) {
         logger = (Logger) LogManager.getLogger(source);
         previousLevel = logger.getLevel();
         appender =
@@ -58,7 +58,12 @@ public final class CapturedLog implements AutoCloseable {
     }
 
     public static CapturedLog of(Class<?> source) {
-        return new CapturedLog(source);
+        return new CapturedLog(source.getName());
+    }
+
+    /** What all classes of the package of this one log. */
+    public static CapturedLog ofPackageOf(Class<?> source) {
+        return new CapturedLog(source.getPackage().getName());
     }
 
     /** For instance {@code WARN something happened}. */

@@ -282,6 +282,23 @@ class UpstreamExportTest {
                 .contains("verify JAR", "--from", "--json", "Exit code of verify");
     }
 
+    @Test
+    @DisplayName("bad input: when git does not move the branch, the checkout is as it was")
+    void branchDoesNotMove() throws Exception {
+        String start = checkout.head();
+        Path hook = directory.resolve(".git/hooks/reference-transaction");
+        Files.createDirectories(hook.getParent());
+        Files.write(hook, "#!/bin/sh\necho not today\nexit 1\n".getBytes(StandardCharsets.UTF_8));
+        assertThat(hook.toFile().setExecutable(true)).isTrue();
+
+        ToolRun run = export();
+
+        assertThat(run.exitCode).as(run.output).isEqualTo(1);
+        assertThat(run.errors).contains("git did not move the branch").contains("not today");
+        assertThat(checkout.head()).isEqualTo(start);
+        assertThat(checkout.status()).isEmpty();
+    }
+
     // ------------------------------------------------------------------------
     //  Topics that do not match the sources
     // ------------------------------------------------------------------------

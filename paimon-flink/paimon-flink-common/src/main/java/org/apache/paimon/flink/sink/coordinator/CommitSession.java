@@ -12,7 +12,6 @@
 
 package org.apache.paimon.flink.sink.coordinator;
 
-import org.apache.paimon.flink.sink.Committer;
 import org.apache.paimon.flink.sink.coordinator.commit.CommitBatch;
 import org.apache.paimon.flink.sink.coordinator.commit.CommitLedger;
 import org.apache.paimon.flink.sink.coordinator.commit.CommitRun;
@@ -44,12 +43,12 @@ import java.util.function.Function;
  * Commits on the JobManager what the writers report, from one start to the next reset.
  *
  * <p><b>What it is for.</b> It turns the calls of {@link CommittingWriteOperatorCoordinator} into
- * actions on one {@link EventLoop} and owns the life cycle. What may be committed is decided by the
- * {@link CommitLedger}, fed by the {@link ReportReceiver}; the {@link SnapshotCommitter} does the
- * I/O. A reset ends this session and the coordinator starts the next.
+ * actions on one {@link EventLoop}. What may be committed is decided by the {@link CommitLedger},
+ * fed by the {@link ReportReceiver}; the {@link SnapshotCommitter} does the I/O. A reset ends this
+ * session and the coordinator starts the next.
  *
  * <p><b>Threads.</b> Flink calls on the JobManager's main thread; those calls only queue. All state
- * but {@link #closing} belongs to the event loop. {@link SessionState} names its states.
+ * but {@link #quiesce} belongs to the event loop, see {@link SessionLifeCycle}.
  *
  * <p><b>Promises.</b> A4: after a restore it commits and tags what the replays bring, then keeps
  * running; a checkpoint is acknowledged only after that, so a replayed report never has to be
@@ -67,10 +66,11 @@ final class CommitSession {
     private static final Duration CLOSE_REPORT_INTERVAL = Duration.ofSeconds(5);
 
     private final OperatorCoordinator.Context context;
-    private final CommitterOpener committerOpener;
-    private final String initialCommitUser;
+    private final String table;
     private final Duration closeDeadline;
     private final EventLoop loop;
+    private final SessionLifeCycle lifeCycle;
+    private final SessionCommitter committer;
 
     private final CommitRun run;
     private final JobMasterMemory memory;
@@ -78,8 +78,6 @@ final class CommitSession {
     private final PendingCheckpoints pendingCheckpoints = new PendingCheckpoints();
     private final AwaitedCommits awaitedCommits;
     private final ReplayAnswers replayAnswers;
-
-    private SessionState state = SessionState.CREATED;
 
     /** The checkpoint to restore from; -1 for none. Set before the loop is started. */
     private long restoredCheckpointId = OperatorCoordinator.NO_CHECKPOINT;
@@ -91,14 +89,6 @@ final class CommitSession {
 
     private CommitLedger ledger;
     private ReportReceiver receiver;
-    private CommitterState committerState;
-    private SnapshotCommitter committer;
-
-    /** What this coordinator failed with; null while it has not. */
-    @Nullable private volatile Throwable failure;
-
-    /** Set by the main thread when this session is over: the job must not be failed any more. */
-    private volatile boolean closing;
 
     /**
      * @param memory what outlives this coordinator within the JobMaster
@@ -112,16 +102,19 @@ final class CommitSession {
             CommitRun run,
             JobMasterMemory memory) {
         this.context = context;
-        this.committerOpener = committerOpener;
-        this.initialCommitUser = initialCommitUser;
+        this.table = committerOpener.table();
         this.closeDeadline = closeDeadline;
         this.run = run;
         this.memory = memory;
         this.loop = loopFactory.apply(this::fail);
+        this.lifeCycle = new SessionLifeCycle(loop, table, context::failJob);
+        this.committer =
+                new SessionCommitter(
+                        committerOpener, initialCommitUser, run, memory, loop, lifeCycle::closing);
         this.awaitedCommits =
                 new AwaitedCommits(
                         () -> loop.execute("answer to a writer that ends", this::answerWriters),
-                        () -> closed().getMessage());
+                        () -> lifeCycle.closed().getMessage());
         this.replayAnswers =
                 new ReplayAnswers(answer -> loop.execute("answer to a replay", answer::run));
     }
@@ -148,31 +141,10 @@ final class CommitSession {
         metrics.sessionBegins(loop, ledger.load(), receiver);
         metrics.commits().restoreBegins();
         boolean restored = restoredState != null;
-        committerState =
-                restored
-                        ? CommitterState.read(restoredCheckpointId, restoredState)
-                        : CommitterState.fresh(initialCommitUser);
+        committer.open(restoredCheckpointId, restoredState, metrics.committerMetrics());
         restoredState = null;
-        String commitUser = committerState.commitUser();
-        CommitterLock.acquire(committerOpener.table(), commitUser, loop, () -> closing);
-        committer =
-                committerOpener.open(
-                        Committer.createContext(
-                                commitUser,
-                                metrics.committerMetrics(),
-                                true,
-                                restored,
-                                committerState.store(),
-                                1,
-                                0),
-                        run,
-                        memory,
-                        restoredCheckpointId,
-                        loop::cancelled);
-        committer.start(restoredCheckpointId);
-        carryOutAborts();
         if (restoredCheckpointId == OperatorCoordinator.NO_CHECKPOINT) {
-            become(SessionState.RUNNING);
+            lifeCycle.become(SessionState.RUNNING);
             return;
         }
         LOG.info(
@@ -180,22 +152,17 @@ final class CommitSession {
                         + " was taken later than that and not yet committed is neither committed nor"
                         + " tagged by this job; a job restored from the savepoint itself does both.",
                 restoredCheckpointId,
-                commitUser,
+                committer.commitUser(),
                 run.runId(),
                 run.jobId());
         if (!restored) {
             ledger.sinkIsNew();
         }
-        ledger.restoring(restoredCheckpointId, committer.committedUpTo(), committer::hasSnapshot);
-        become(SessionState.RESTORING);
-    }
-
-    /** A1: aborts that reached an earlier session when it had failed already. */
-    private void carryOutAborts() {
-        for (Long aborted : memory.aborted().notCarriedOut()) {
-            committer.abort(aborted);
-            memory.aborted().carriedOut(aborted);
-        }
+        ledger.restoring(
+                restoredCheckpointId,
+                committer.opened().committedUpTo(),
+                committer.opened()::hasSnapshot);
+        lifeCycle.become(SessionState.RESTORING);
     }
 
     /**
@@ -214,41 +181,25 @@ final class CommitSession {
                                     waited.getSeconds()));
         }
         // The loop's thread is dead: its state may be touched from here.
-        state = SessionState.CLOSED;
-        FlinkException closed = closed();
+        lifeCycle.terminated();
+        FlinkException closed = lifeCycle.closed();
         pendingCheckpoints.closed(closed);
         awaitedCommits.failed(closed.getMessage());
         replayAnswers.closed();
-        CommitterLock.release(loop);
-        if (committer != null) {
-            committer.close();
-        }
+        committer.close();
         // Flink says that a job is cancelled while a commit may still be under way: this line says
         // when the table may be rolled back.
-        LOG.info("Run {} that commits to {} has ended.", run.runId(), committerOpener.table());
+        LOG.info("Run {} that commits to {} has ended.", run.runId(), table);
     }
 
     /** L2: the job ends. What is queued before is done first, whether this has failed or not. */
     void endOfJob() {
-        loop.execute(
-                "give up unfinished savepoints",
-                () -> {
-                    if (committer != null) {
-                        committer.giveUpSavepoints(memory.aborted().notCarriedOut());
-                    } else if (!memory.unconfirmedSavepoints().isEmpty()) {
-                        LOG.warn(
-                                "The savepoints {} had not completed when the job ended, and the"
-                                        + " coordinator could not look at {}. Their tags stay until"
-                                        + " they are deleted, as by sys.expire_savepoint_tags.",
-                                memory.unconfirmedSavepoints(),
-                                committerOpener.table());
-                    }
-                });
+        loop.execute("give up unfinished savepoints", committer::giveUpSavepoints);
     }
 
     /** From now on a failure concerns nobody. Called by the main thread. */
     void quiesce() {
-        closing = true;
+        lifeCycle.quiesce();
     }
 
     // ------------------------------------------------------------------------
@@ -301,12 +252,14 @@ final class CommitSession {
     private void recoverIfReplayed() throws Exception {
         // A7: nothing can have completed before the recovery, so a session that ends leaves it
         // alone.
-        if (state != SessionState.RESTORING || closing || !ledger.replaysComplete()) {
+        if (!lifeCycle.is(SessionState.RESTORING)
+                || lifeCycle.closing()
+                || !ledger.replaysComplete()) {
             return;
         }
-        committer.recover(restoredCheckpointId, ledger.recover());
+        committer.opened().recover(restoredCheckpointId, ledger.recover());
         memory.metrics().commits().restored();
-        become(SessionState.RUNNING);
+        lifeCycle.become(SessionState.RUNNING);
         committed(restoredCheckpointId);
         pendingCheckpoints.acknowledgeDeferred(this::acknowledge);
     }
@@ -321,43 +274,39 @@ final class CommitSession {
                 loop.execute(
                         "checkpoint " + checkpointId,
                         () -> {
-                            if (state == SessionState.FAILED) {
-                                result.completeExceptionally(closed());
+                            if (lifeCycle.is(SessionState.FAILED)) {
+                                result.completeExceptionally(lifeCycle.closed());
                                 return;
                             }
                             pendingCheckpoints.defer(checkpointId, result);
                             receiver.triggered(checkpointId);
                             ledger.triggered(checkpointId);
                             recoverIfReplayed();
-                            if (state == SessionState.RUNNING) {
+                            if (lifeCycle.is(SessionState.RUNNING)) {
                                 pendingCheckpoints.acknowledgeDeferred(this::acknowledge);
                             }
                         });
         if (!queued) {
-            result.completeExceptionally(closed());
+            result.completeExceptionally(lifeCycle.closed());
         }
     }
 
     private void acknowledge(long checkpointId, CompletableFuture<byte[]> checkpoint)
             throws Exception {
-        if (ledger.recoveredWithoutReplays()) {
-            committer.snapshotRestoredState(checkpointId);
-        } else {
-            committer.snapshotState(checkpointId, ledger.lastAligned());
-        }
-        checkpoint.complete(committerState.serialize());
+        checkpoint.complete(committer.snapshotState(checkpointId, ledger));
     }
 
     void notifyCheckpointComplete(long checkpointId) {
         run(
                 "checkpoint " + checkpointId + " complete",
                 () -> {
-                    if (state == SessionState.RESTORING && checkpointId <= restoredCheckpointId) {
+                    if (lifeCycle.is(SessionState.RESTORING)
+                            && checkpointId <= restoredCheckpointId) {
                         // Not committed yet, as far as is known here: the recovery does that.
                         return;
                     }
                     List<CommitBatch> batches = ledger.align(checkpointId);
-                    committer.commit(checkpointId, batches);
+                    committer.opened().commit(checkpointId, batches);
                     committed(checkpointId);
                 });
     }
@@ -367,7 +316,7 @@ final class CommitSession {
                 "checkpoint " + checkpointId + " aborted",
                 () -> {
                     if (ledger.alignedOrRestoring(checkpointId)) {
-                        committer.abort(checkpointId);
+                        committer.opened().abort(checkpointId);
                     } else if (ledger.pendingSavepointsAfter(checkpointId - 1)
                             .contains(checkpointId)) {
                         LOG.info(
@@ -390,8 +339,8 @@ final class CommitSession {
     }
 
     private void answerWriters() {
-        if (state == SessionState.FAILED) {
-            awaitedCommits.failed(closed().getMessage());
+        if (lifeCycle.is(SessionState.FAILED)) {
+            awaitedCommits.failed(lifeCycle.closed().getMessage());
         } else {
             awaitedCommits.committed(committedCheckpointId);
         }
@@ -416,7 +365,7 @@ final class CommitSession {
         loop.execute(
                 name,
                 () -> {
-                    if (state != SessionState.FAILED) {
+                    if (!lifeCycle.is(SessionState.FAILED)) {
                         action.run();
                     }
                 });
@@ -424,50 +373,11 @@ final class CommitSession {
 
     /** A8: the one place where failures arrive, inside the loop. */
     private void fail(String actionName, Throwable failure) {
-        if (state == SessionState.FAILED) {
-            LOG.debug("Ignoring the failure of '{}' after an earlier one.", actionName, failure);
-            return;
-        }
-        become(SessionState.FAILED);
-        FlinkException cause =
-                new FlinkException(
-                        String.format(
-                                "The coordinator that commits to %s failed at '%s': %s",
-                                committerOpener.table(), actionName, failure.getMessage()),
-                        failure);
-        if (closing) {
-            LOG.info("Failed while closing; the successor takes over.", cause);
-        } else {
-            LOG.error("Failing the job; its restart tries again.", cause);
-            context.failJob(cause);
-        }
-        this.failure = cause;
-        answerAllExceptionally(cause);
+        lifeCycle.fail(actionName, failure, this::answerAllExceptionally);
     }
 
     private void answerAllExceptionally(Throwable cause) {
         pendingCheckpoints.failed(cause);
         awaitedCommits.failed(cause.getMessage());
-    }
-
-    private FlinkException closed() {
-        Throwable cause = failure;
-        return new FlinkException(
-                cause == null
-                        ? "The coordinator that commits to "
-                                + committerOpener.table()
-                                + " was closed."
-                        : cause.getMessage(),
-                cause);
-    }
-
-    private void become(SessionState next) {
-        loop.assertInside();
-        if (!state.mayBecome(next)) {
-            throw new IllegalStateException(
-                    String.format("A session that is %s cannot become %s.", state, next));
-        }
-        LOG.debug("{} -> {}", state, next);
-        state = next;
     }
 }

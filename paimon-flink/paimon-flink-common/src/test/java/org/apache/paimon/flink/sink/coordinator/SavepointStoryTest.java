@@ -13,7 +13,6 @@
 package org.apache.paimon.flink.sink.coordinator;
 
 import org.apache.paimon.flink.sink.coordinator.commit.JobMasterMemory;
-import org.apache.paimon.flink.sink.coordinator.commit.SavepointTaggingCommitter;
 import org.apache.paimon.flink.sink.coordinator.commit.SnapshotCommitter;
 import org.apache.paimon.tag.SavepointTagger;
 import org.apache.paimon.tag.testutils.CapturedLog;
@@ -42,8 +41,7 @@ class SavepointStoryTest {
     @TempDir private File directory;
 
     private final CapturedLog sessionLog = CapturedLog.of(CommitSession.class);
-    private final CapturedLog committerLog = CapturedLog.of(SnapshotCommitter.class);
-    private final CapturedLog taggingLog = CapturedLog.of(SavepointTaggingCommitter.class);
+    private final CapturedLog commitLog = CapturedLog.ofPackageOf(SnapshotCommitter.class);
     private final CapturedLog taggerLog = CapturedLog.of(SavepointTagger.class);
     private CoordinatorFixture fixture;
     private SteppedEventLoop loop;
@@ -94,7 +92,7 @@ class SavepointStoryTest {
     }
 
     private Stream<CapturedLog> logs() {
-        return Stream.of(sessionLog, committerLog, taggingLog, taggerLog);
+        return Stream.of(sessionLog, commitLog, taggerLog);
     }
 
     private List<String> story() {

@@ -16,21 +16,16 @@ import org.apache.paimon.Snapshot;
 import org.apache.paimon.flink.sink.AutoTagForSavepointCommitterOperator;
 import org.apache.paimon.flink.sink.Committable;
 import org.apache.paimon.flink.sink.Committer;
-import org.apache.paimon.fs.Path;
 import org.apache.paimon.manifest.ManifestCommittable;
 import org.apache.paimon.tag.CommitProgress;
 import org.apache.paimon.tag.CommitProperties;
 import org.apache.paimon.tag.CommitUserSnapshots;
 import org.apache.paimon.tag.RestoredCommits;
 import org.apache.paimon.tag.SavepointTagger;
-import org.apache.paimon.tag.SnapshotPosition;
 import org.apache.paimon.tag.TableCreation;
 import org.apache.paimon.tag.TableFiles;
 
 import org.apache.flink.api.common.state.ListState;
-
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import javax.annotation.Nullable;
 
@@ -38,13 +33,9 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
-import java.util.NavigableSet;
 import java.util.Optional;
-import java.util.TreeMap;
 
 /**
  * A committer that marks its snapshots with its run, recovers after a restore by that, and tags the
@@ -56,40 +47,24 @@ import java.util.TreeMap;
  * <p><b>Promises.</b> T3: a list of committables is committed in pieces, each up to a savepoint,
  * and the tag is created between two pieces; whatever expires snapshots at the end of a piece finds
  * the savepoint snapshot as the newest one. T8: a savepoint without a committable of its own gets
- * no tag. T10: the snapshot is looked for behind the newest one before the commit. A4, A5: see
- * {@link RestoredCommits} for what counts as committed after a restore. A7: {@link BeforeCommit}.
+ * no tag ({@link PendingSavepoints}). T10: the snapshot is looked for behind the newest one before
+ * the commit. A4, A5: see {@link RestoredCommits} for what counts as committed after a restore. A7:
+ * {@link BeforeCommit}.
  *
- * <p><b>Recovery.</b> Its state holds a {@link CommitProgress}. What a restored checkpoint holds is
- * committed in the name of that checkpoint's run, since every restore of it recovers the same.
+ * <p><b>Recovery.</b> Its state holds a {@link CommitProgress}. {@link CommitRecovery} commits what
+ * a restored checkpoint holds.
  */
 public final class SavepointTaggingCommitter
         implements Committer<Committable, ManifestCommittable> {
 
-    private static final Logger LOG = LoggerFactory.getLogger(SavepointTaggingCommitter.class);
-
     private final Committer<Committable, ManifestCommittable> delegate;
     private final CommitUserSnapshots snapshots;
     private final RestoredCommits restored;
-    private final TableFiles files;
-    private final TableCreation creation;
-    private final long tableCreationMillis;
     private final ListState<byte[]> progressState;
     private final CommitRun run;
-
-    /** Null when savepoints are not to be tagged. */
-    @Nullable private final SavepointTagger tagger;
-
-    private final TaggedSavepoints tagged;
-    private final BeforeCommit beforeCommit;
-
-    /**
-     * Savepoints that are to be tagged once they are committed, and where they are written (L1);
-     * null where that is not known.
-     */
-    private final NavigableMap<Long, String> savepoints = new TreeMap<>();
-
-    /** How many writers have reported these savepoints, where that is known. */
-    private final Map<Long, Integer> reportedBy = new HashMap<>();
+    private final PendingSavepoints savepoints;
+    private final SameTableCheck beforeCommit;
+    private final CommitRecovery recovery;
 
     /** Whether the operator path still recovers what its restored state holds. */
     private boolean recovering = true;
@@ -113,14 +88,13 @@ public final class SavepointTaggingCommitter
         this.delegate = delegate;
         this.snapshots = snapshots;
         this.restored = restored;
-        this.files = files;
-        this.creation = creation;
-        this.tableCreationMillis = creation.timeMillis();
         this.progressState = progressState;
         this.run = run;
-        this.tagger = tagger;
-        this.tagged = tagged;
-        this.beforeCommit = beforeCommit;
+        this.savepoints = new PendingSavepoints(restored, tagger, tagged);
+        this.beforeCommit = new SameTableCheck(beforeCommit, creation);
+        this.recovery =
+                new CommitRecovery(
+                        delegate, snapshots, restored, files, run, savepoints, this.beforeCommit);
     }
 
     /** A7: called right before each commit, with everything decoded. */
@@ -158,7 +132,7 @@ public final class SavepointTaggingCommitter
 
     /** Whether savepoints are tagged at all. */
     public boolean tagsSavepoints() {
-        return tagger != null;
+        return savepoints.tagsSavepoints();
     }
 
     /** The snapshots of the table, as this committer has seen them. */
@@ -182,9 +156,7 @@ public final class SavepointTaggingCommitter
      * @param path where the savepoint is written; null when that is not known
      */
     public void savepoint(long savepointId, @Nullable String path) {
-        if (path != null || !savepoints.containsKey(savepointId)) {
-            savepoints.put(savepointId, path);
-        }
+        savepoints.add(savepointId, path);
     }
 
     /**
@@ -193,29 +165,22 @@ public final class SavepointTaggingCommitter
      * @param writers how many have reported it; all that took part, or it would not be tagged
      */
     void savepoint(long savepointId, @Nullable String path, int writers) {
-        savepoint(savepointId, path);
-        reportedBy.put(savepointId, writers);
+        savepoints.add(savepointId, path, writers);
     }
 
     /** Savepoints that are neither tagged nor given up, in ascending order. */
     public Collection<Long> pendingSavepoints() {
-        return Collections.unmodifiableCollection(savepoints.keySet());
+        return savepoints.ids();
     }
 
     /** A1: the savepoint will never complete; a tag that it already has is deleted. */
     public void abort(long savepointId) {
-        savepoints.remove(savepointId);
-        Optional<Snapshot> snapshot = tagged.snapshot(savepointId);
-        if (tagger != null && snapshot.isPresent()) {
-            tagger.deleteTag(savepointId, snapshot.get());
-        }
-        // A8: not before it is deleted, or nobody would try again.
-        tagged.remove(savepointId);
+        savepoints.abort(savepointId);
     }
 
     /** The snapshot on which this process has begun a savepoint's tag; empty when it has not. */
     Optional<Snapshot> snapshotWithTag(long savepointId) {
-        return tagged.snapshot(savepointId);
+        return savepoints.snapshotWithTag(savepointId);
     }
 
     /**
@@ -223,18 +188,17 @@ public final class SavepointTaggingCommitter
      * identifier may have been used before, for a savepoint in another place.
      */
     void withdraw(long savepointId, String path) {
-        restored.snapshot(savepointId)
-                .filter(snapshot -> path.equals(CommitProperties.savepointPath(snapshot)))
-                .ifPresent(snapshot -> withdraw(savepointId, snapshot));
+        savepoints.withdraw(savepointId, path);
     }
 
     /** The same, where the tagged snapshot is known. */
     public void withdraw(long savepointId, Snapshot snapshot) {
-        savepoints.remove(savepointId);
-        if (tagger != null) {
-            tagger.deleteTag(savepointId, snapshot);
-        }
-        tagged.remove(savepointId);
+        savepoints.withdraw(savepointId, snapshot);
+    }
+
+    /** Tags the savepoints that were committed before this committer was put over the other. */
+    public void tagCommittedSavepoints() {
+        savepoints.tagRestored();
     }
 
     /**
@@ -242,11 +206,7 @@ public final class SavepointTaggingCommitter
      * commit stay without a tag.
      */
     public void dropSavepointsWithoutData(long checkpointId) {
-        NavigableSet<Long> empty = savepoints.navigableKeySet().headSet(checkpointId, true);
-        if (!empty.isEmpty()) {
-            LOG.info("Nothing was written for the savepoints {}, so they get no tag.", empty);
-            empty.clear();
-        }
+        savepoints.dropWithoutData(checkpointId);
     }
 
     // ------------------------------------------------------------------------
@@ -285,15 +245,15 @@ public final class SavepointTaggingCommitter
         for (int to = 1; to <= committables.size(); to++) {
             ManifestCommittable last = committables.get(to - 1);
             CommitProperties.stamp(last, run.jobId(), run.runId());
-            boolean savepoint = savepoints.containsKey(last.identifier());
-            if (savepoint) {
-                CommitProperties.stampSavepoint(last, savepoints.get(last.identifier()));
-            }
+            boolean savepoint = savepoints.stamp(last);
             if (savepoint || to == committables.size()) {
-                look();
+                beforeCommit.look(snapshots);
                 beforeCommit.committing(last.identifier());
                 delegate.commit(committables.subList(from, to));
-                findCommitted(last.identifier(), run.runId());
+                // T10: what was committed since the look is found, however much others commit. R2:
+                // the newest own snapshot is known, although it may expire before the next look.
+                savepoints.tagCommitted(
+                        last.identifier(), snapshots.findSinceLook(last.identifier(), run.runId()));
                 from = to;
             }
         }
@@ -342,115 +302,7 @@ public final class SavepointTaggingCommitter
     public boolean recover(
             long identifier, Decoder committables, boolean partitionMarkDoneRecoverFromState)
             throws IOException {
-        boolean known = restored.committed(identifier);
-        ManifestCommittable committable = null;
-        if (!known && restored.filesDecide()) {
-            committable = committables.decode();
-            known = restored.committed(identifier, committable.fileCommittables());
-        }
-        if (!known) {
-            committable = committable == null ? committables.decode() : committable;
-            known = committedMeanwhile(committable);
-        }
-        if (known) {
-            repeatToListeners(
-                    identifier, committable, committables, partitionMarkDoneRecoverFromState);
-            tagRestored(identifier);
-            return false;
-        }
-        return commitRestored(committable, partitionMarkDoneRecoverFromState);
-    }
-
-    /** Whether somebody else who recovers the same has committed it since the last look. */
-    private boolean committedMeanwhile(ManifestCommittable committable) throws IOException {
-        observeNew();
-        return restored.committed(committable.identifier(), committable.fileCommittables());
-    }
-
-    private void observeNew() throws IOException {
-        look().forEach(restored::observe);
-        if (snapshots.rolledBack()) {
-            restored.readAgain();
-        } else if (snapshots.missed()) {
-            restored.missed();
-        }
-    }
-
-    /** Listeners of the commit may not have been told before the job died; the base does that. */
-    private void repeatToListeners(
-            long identifier,
-            @Nullable ManifestCommittable decoded,
-            Decoder committables,
-            boolean partitionMarkDoneRecoverFromState)
-            throws IOException {
-        if (newestIdentifier() < identifier) {
-            return;
-        }
-        ManifestCommittable committable = decoded == null ? committables.decode() : decoded;
-        // A7: the base would commit it again behind a newer snapshot with a lower identifier.
-        observeNew();
-        if (newestIdentifier() >= identifier) {
-            delegate.filterAndCommit(
-                    Collections.singletonList(committable),
-                    true,
-                    partitionMarkDoneRecoverFromState);
-        }
-    }
-
-    /**
-     * @return whether it was committed now
-     */
-    private boolean commitRestored(
-            ManifestCommittable committable, boolean partitionMarkDoneRecoverFromState)
-            throws IOException {
-        String runId = restored.runId().orElse(run.runId());
-        CommitProperties.stamp(committable, run.jobId(), runId);
-        boolean savepoint = savepoints.containsKey(committable.identifier());
-        if (savepoint) {
-            CommitProperties.stampSavepoint(committable, savepoints.get(committable.identifier()));
-        }
-        List<ManifestCommittable> single = Collections.singletonList(committable);
-        beforeCommit.committing(committable.identifier());
-        // Another course of the job may have used this identifier: the base leaves it out then.
-        boolean used =
-                restored.newestIdentifier().orElse(Long.MIN_VALUE) >= committable.identifier();
-        if (!used
-                && delegate.filterAndCommit(single, true, partitionMarkDoneRecoverFromState) == 0) {
-            if (committedMeanwhile(committable)) {
-                tagRestored(committable.identifier());
-                return false;
-            }
-            used = true;
-        }
-        if (used) {
-            commitUnfiltered(single);
-        }
-        findCommitted(committable.identifier(), runId);
-        return true;
-    }
-
-    private void commitUnfiltered(List<ManifestCommittable> single) throws IOException {
-        ManifestCommittable committable = single.get(0);
-        Optional<Path> missing = files.missing(committable.fileCommittables());
-        if (missing.isPresent()) {
-            throw new IOException(
-                    String.format(
-                            "The commit with identifier %d cannot be recovered: its file %s does"
-                                    + " not exist any more. The job was restored from a checkpoint"
-                                    + " that is too old; restore a newer one.",
-                            committable.identifier(), missing.get()));
-        }
-        try {
-            delegate.commit(single);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("Interrupted in a commit.", e);
-        }
-    }
-
-    /** Asked each time: what is not in the table any more, the base would commit again. */
-    private long newestIdentifier() {
-        return restored.newestIdentifier().orElseGet(snapshots::newestOwnIdentifier);
+        return recovery.recover(identifier, committables, partitionMarkDoneRecoverFromState);
     }
 
     @Override
@@ -464,14 +316,14 @@ public final class SavepointTaggingCommitter
      * @param committedUpTo everything up to this identifier is committed and tagged
      */
     public void updateProgress(long checkpointId, long committedUpTo) throws Exception {
-        look();
+        beforeCommit.look(snapshots);
         progressState.update(
                 Collections.singletonList(
                         new CommitProgress(
                                         checkpointId,
                                         run.runId(),
                                         committedUpTo,
-                                        tableCreationMillis,
+                                        beforeCommit.creationMillis(),
                                         snapshots.seen(),
                                         snapshots.newestOwn())
                                 .toBytes()));
@@ -489,90 +341,5 @@ public final class SavepointTaggingCommitter
     @Override
     public void close() throws Exception {
         delegate.close();
-    }
-
-    // ------------------------------------------------------------------------
-
-    private List<Snapshot> look() throws IOException {
-        boolean empty = snapshots.seen().equals(SnapshotPosition.START);
-        List<Snapshot> appeared = beforeCommit.look(snapshots);
-        if (empty || snapshots.rolledBack()) {
-            creation.require(tableCreationMillis);
-        }
-        return appeared;
-    }
-
-    /** Tags the savepoints that were committed before this committer was put over the other. */
-    public void tagCommittedSavepoints() {
-        for (Long savepointId : new ArrayList<>(savepoints.keySet())) {
-            if (restored.snapshot(savepointId).isPresent()) {
-                tagRestored(savepointId);
-            }
-        }
-    }
-
-    /**
-     * T10: what was committed since the last look is found, however much others commit. R2: the
-     * newest own snapshot is known, although it may have expired when the next look comes.
-     */
-    private void findCommitted(long identifier, String runId) {
-        Optional<Snapshot> snapshot = snapshots.findSinceLook(identifier, runId);
-        if (!takeSavepoint(identifier) || tagger == null) {
-            return;
-        }
-        if (snapshot.isPresent()) {
-            tag(identifier, snapshot.get());
-        } else {
-            tagger.snapshotGone(identifier);
-        }
-    }
-
-    private void tagRestored(long savepointId) {
-        if (tagger == null || !takeSavepoint(savepointId) || tagged.contains(savepointId)) {
-            return;
-        }
-        if (restored.decided(savepointId)) {
-            // A4: its owner may have deleted the tag.
-            return;
-        }
-        Optional<Snapshot> snapshot = restored.snapshot(savepointId);
-        if (!snapshot.isPresent()) {
-            tagger.snapshotGone(savepointId);
-        } else if (CommitProperties.holdsCompleteCut(snapshot.get())) {
-            tag(savepointId, snapshot.get());
-        } else {
-            LOG.info(
-                    "Snapshot {} was committed for checkpoint {} before the restore, but not as the"
-                            + " complete cut of a savepoint; it gets no tag.",
-                    snapshot.get().id(),
-                    savepointId);
-        }
-    }
-
-    /** Whether the savepoint was still to be tagged; it is not any more. */
-    private boolean takeSavepoint(long savepointId) {
-        boolean expected = savepoints.containsKey(savepointId);
-        savepoints.remove(savepointId);
-        return expected;
-    }
-
-    private void tag(long savepointId, Snapshot snapshot) {
-        tagged.begin(savepointId, snapshot);
-        Optional<String> name = tagger.createTag(savepointId, snapshot);
-        tagged.tagged(savepointId, name.orElse(null));
-        if (name.isPresent()) {
-            Integer writers = reportedBy.get(savepointId);
-            String path = CommitProperties.savepointPath(snapshot);
-            LOG.info(
-                    "Savepoint {} at {}: {}committed as snapshot {}, tagged as {}.",
-                    savepointId,
-                    path == null ? "an unknown path" : path,
-                    writers == null
-                            ? ""
-                            : "reported by " + writers + " of " + writers + " writers, ",
-                    snapshot.id(),
-                    name.get());
-        }
-        reportedBy.remove(savepointId);
     }
 }
