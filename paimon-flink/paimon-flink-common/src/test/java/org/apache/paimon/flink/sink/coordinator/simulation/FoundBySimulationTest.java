@@ -1177,4 +1177,26 @@ class FoundBySimulationTest {
                 .reaches("3 starts, 1 commit, 1 fault, 1 failure")
                 .keepsItsPromises();
     }
+
+    /** Seed 843043074. */
+    @Test
+    @DisplayName(
+            "L2, known limit: a JobManager dies while its job ends, and nobody restores the job")
+    void jobManagerDiesWhileTheJobEnds() throws Exception {
+        scenario(Mode.LEGAL, 2)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 5, 0)
+                .then(StepKind.ABORT, 0, 0)
+                .then(StepKind.FRESH_JOB, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_OLD, 0, 0)
+                .reaches("3 starts, 1 commit, 1 tag")
+                .keepsItsPromises();
+    }
 }

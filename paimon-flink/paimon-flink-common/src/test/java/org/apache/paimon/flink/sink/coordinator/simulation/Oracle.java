@@ -910,12 +910,12 @@ final class Oracle {
         }
         for (JobHistory each : histories) {
             if (!each.superseded) {
-                each.checkpoints.values().forEach(this::checkTag);
+                each.checkpoints.values().forEach(checkpoint -> checkTag(each, checkpoint));
             }
         }
     }
 
-    private void checkTag(Checkpoint checkpoint) {
+    private void checkTag(JobHistory history, Checkpoint checkpoint) {
         SimulatedTable.TagView tag = tagOf(checkpoint);
         Demand demand = demand(checkpoint);
         if (tag == null) {
@@ -929,13 +929,15 @@ final class Oracle {
                 // Broken for this job, but not for the one that has committed and tagged it.
                 return;
             }
-            if (checkpoint.status == Checkpoint.Status.LOST
-                    && simulation.savepoints().of(checkpoint.path) == SavepointOutcome.COMPLETE) {
+            SavepointOutcome outcome = simulation.savepoints().of(checkpoint.path);
+            boolean lost = checkpoint.status == Checkpoint.Status.LOST;
+            if (lost && outcome == SavepointOutcome.COMPLETE) {
                 // Lost to this job, but the one that it was cloned from has completed it.
                 return;
             }
-            if (checkpoint.abortForgotten && simulation.savepoints().removed(checkpoint)) {
-                // L2: it looks like one that completed and was moved.
+            // L2: it looks like one that completed and was moved, or nobody came back to look.
+            boolean moved = (lost || checkpoint.abortForgotten) && outcome == SavepointOutcome.GONE;
+            if (moved || simulation.hasDiedWhileItEnded(history)) {
                 knownLimits++;
                 return;
             }

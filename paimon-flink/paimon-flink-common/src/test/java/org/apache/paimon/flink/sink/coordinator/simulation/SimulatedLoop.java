@@ -64,6 +64,9 @@ final class SimulatedLoop implements EventLoop {
     /** As whom it commits; null before it knows. */
     String user;
 
+    /** Its process died before it had done what was queued. */
+    boolean killedAtWork;
+
     private boolean finished;
 
     SimulatedLoop(
@@ -183,6 +186,7 @@ final class SimulatedLoop implements EventLoop {
 
     /** Its process has died. */
     void kill() {
+        killedAtWork |= running || !actions.isEmpty();
         if (strand != null) {
             strand.kill();
             strand = null;

@@ -559,6 +559,19 @@ final class Simulation implements AutoCloseable {
         job.start();
     }
 
+    /** Whether the last JobManager of a job died while the job ended: nobody looks any more. */
+    boolean hasDiedWhileItEnded(JobHistory history) {
+        SimulatedLoop last = null;
+        for (SimulatedProcess process : processes) {
+            for (SimulatedLoop loop : process.loops) {
+                if (history.user.equals(loop.user) && (last == null || last.number < loop.number)) {
+                    last = loop;
+                }
+            }
+        }
+        return last != null && last.killedAtWork;
+    }
+
     private boolean commitHangs() {
         for (SimulatedLoop loop : loops) {
             if (loop.hanging() && loop.process.alive()) {
