@@ -194,6 +194,7 @@ final class CommitSession {
 
     /** L2: the job ends. What is queued before is done first, whether this has failed or not. */
     void endOfJob() {
+        committer.jobEnds();
         loop.execute("give up unfinished savepoints", committer::giveUpSavepoints);
     }
 

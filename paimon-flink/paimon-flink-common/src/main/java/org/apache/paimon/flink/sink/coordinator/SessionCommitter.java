@@ -57,6 +57,9 @@ final class SessionCommitter {
     /** Null until it is opened. */
     @Nullable private SnapshotCommitter committer;
 
+    private volatile boolean jobEnds;
+    private boolean savepointsGivenUp;
+
     /**
      * @param initialCommitUser of a job that is not restored
      * @param closing whether the session is over
@@ -136,8 +139,12 @@ final class SessionCommitter {
         return state.serialize();
     }
 
-    /** L2: the job ends, and with it the savepoints that have not completed. */
+    /** L2: the job ends, and with it the savepoints that have not completed; done once. */
     void giveUpSavepoints() {
+        if (savepointsGivenUp) {
+            return;
+        }
+        savepointsGivenUp = true;
         if (committer != null) {
             committer.giveUpSavepoints(memory.aborted().notCarriedOut());
         } else if (!memory.unconfirmedSavepoints().isEmpty()) {
@@ -150,8 +157,16 @@ final class SessionCommitter {
         }
     }
 
-    /** The loop's thread is dead. */
+    /** The job ends. Called by the main thread. */
+    void jobEnds() {
+        jobEnds = true;
+    }
+
+    /** The loop's thread is dead, and may have been interrupted before all was done. */
     void close() throws Exception {
+        if (jobEnds) {
+            giveUpSavepoints();
+        }
         CommitterLock.release(loop);
         if (committer != null) {
             committer.close();

@@ -1199,4 +1199,23 @@ class FoundBySimulationTest {
                 .reaches("3 starts, 1 commit, 1 tag")
                 .keepsItsPromises();
     }
+
+    /** Seed 843326957. */
+    @Test
+    @DisplayName("L2: tags also go when the deadline for closing has passed before")
+    void deadlineForClosingPasses() throws Exception {
+        scenario(Mode.LEGAL, 2)
+                .forceSnapshots()
+                .then(StepKind.DRAIN_WITHOUT, 5, 0)
+                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 5, 0)
+                .then(StepKind.ABORT, 0, 0)
+                .then(StepKind.FRESH_JOB, 0, 0)
+                .then(StepKind.DEADLINE, 1, 0)
+                .reaches("2 starts, 2 commits, 1 tag")
+                .keepsItsPromises();
+    }
 }

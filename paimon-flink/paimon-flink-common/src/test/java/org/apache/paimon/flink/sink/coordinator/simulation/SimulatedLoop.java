@@ -181,7 +181,14 @@ final class SimulatedLoop implements EventLoop {
     void finish() {
         closed = true;
         finished = true;
-        closer.run();
+        // L2: the closer may delete tags, in place of the loop that is dead.
+        SimulatedLoop before = process.running();
+        process.running(this);
+        try {
+            closer.run();
+        } finally {
+            process.running(before);
+        }
     }
 
     /** Its process has died. */
