@@ -268,6 +268,16 @@ final class Oracle {
         return foreign != null && foreign.number < checkpoint.commitsBefore;
     }
 
+    /** Whether the table has commits of a job's commit user that another course has made. */
+    boolean hasCommitsOfAnotherCourse(SimulatedJob job) {
+        return commits.stream()
+                .anyMatch(
+                        commit ->
+                                !commit.rolledBack
+                                        && commit.job != job
+                                        && isOfUser(commit, job.history.user));
+    }
+
     private static boolean isOfUser(Checkpoint.Commit commit, String user) {
         return commit.job.history.user.equals(user);
     }

@@ -832,6 +832,10 @@ final class Simulation implements AutoCloseable {
         rollTableBack(target, asLatest);
         removed.andNot(oracle.content());
         job.history.uncertain.or(removed);
+        if (job.history.newest != null && oracle.hasCommitsOfAnotherCourse(job)) {
+            // R2: the failover goes by the base's rule, which cannot tell the courses apart.
+            job.history.uncertain.or(job.history.newest.holds());
+        }
         return true;
     }
 
