@@ -221,10 +221,13 @@ final class Oracle {
             case FILES_GONE:
                 hasReason =
                         commits.stream()
-                                .anyMatch(
-                                        commit ->
-                                                commit.rolledBack
-                                                        && isOfUser(commit, job.history.user));
+                                        .anyMatch(
+                                                commit ->
+                                                        commit.rolledBack
+                                                                && isOfUser(
+                                                                        commit, job.history.user))
+                                // What a clone has committed has expired and was compacted (A7).
+                                || job.restored.stream().anyMatch(this::hasMissedForeignCommit);
                 break;
             case FOREIGN:
                 hasReason = foreignCommit(job, false) != null;
