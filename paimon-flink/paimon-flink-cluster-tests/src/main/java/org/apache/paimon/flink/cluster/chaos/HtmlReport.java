@@ -116,7 +116,8 @@ final class HtmlReport {
                             y + 4, label(lane), LABEL, LABEL + WIDTH, y, y));
         }
         long whole = Math.max(1, result.millis());
-        for (long second = 0; second * 1000 <= whole; second += 5) {
+        long step = 5 * (1 + whole / 60_000);
+        for (long second = 0; second * 1000 <= whole; second += step) {
             long x = LABEL + second * 1000 * WIDTH / whole;
             html.append(
                     String.format(

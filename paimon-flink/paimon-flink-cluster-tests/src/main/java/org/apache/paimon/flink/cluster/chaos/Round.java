@@ -67,6 +67,9 @@ final class Round {
     /** Since when the leader does not know the job, on the clock of the round; 0 if it does. */
     private long unknownSince;
 
+    /** Whether the harness has cancelled the job: a new leader does not know it any more. */
+    private boolean cancelled;
+
     private boolean hit;
     private String window = "the scenario was not reached";
 
@@ -170,6 +173,7 @@ final class Round {
                 path -> statements.add("SET 'execution.state-recovery.path' = '" + path + "'"));
         statements.add("INSERT INTO " + name + " SELECT part, id FROM source");
         job = bed.gateway().run(statements);
+        cancelled = false;
         timeline.add(Timeline.Kind.JOB, "submitted" + savepoint.map(s -> " from " + s).orElse(""));
         cluster().rest().awaitJobState(job, "RUNNING", LIMIT);
     }
@@ -287,7 +291,8 @@ final class Round {
             unknownSince = timeline.millis();
         }
         boolean silent = now == null && timeline.millis() - unknownSince > UNKNOWN_MILLIS;
-        boolean askedToStop = scenario == Scenario.JM_STOP || scenario == Scenario.TM_STOP;
+        boolean askedToStop =
+                cancelled || scenario == Scenario.JM_STOP || scenario == Scenario.TM_STOP;
         lastState = now != null ? now : silent && askedToStop ? FINISHED : "UNKNOWN";
         return lastState;
     }
@@ -347,6 +352,7 @@ final class Round {
     }
 
     private void cancel() {
+        cancelled = true;
         cluster().cancel(job, name, LIMIT);
         Await.until("the job to be cancelled", LIMIT).holds(this::isGone, Boolean::booleanValue);
         timeline.add(Timeline.Kind.JOB, "cancelled");
