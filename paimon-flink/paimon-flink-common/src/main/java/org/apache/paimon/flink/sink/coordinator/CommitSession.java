@@ -238,11 +238,14 @@ final class CommitSession {
                 () -> {
                     receiver.reset(subtask);
                     for (long savepoint : ledger.pendingSavepointsAfter(checkpointId)) {
+                        if (memory.aborted().contains(savepoint)) {
+                            continue;
+                        }
                         LOG.info(
-                                "Savepoint {}: withdrawn, as writer subtask {} was reset to"
-                                        + " checkpoint {}. The files of the others are committed with"
-                                        + " a later checkpoint.",
-                                savepoint,
+                                "{}, withdrawn, as writer subtask {} was reset to checkpoint {}. The"
+                                        + " files of the others are committed with a later"
+                                        + " checkpoint.",
+                                ledger.describe(savepoint),
                                 subtask,
                                 checkpointId);
                     }
@@ -321,9 +324,9 @@ final class CommitSession {
                     } else if (ledger.pendingSavepointsAfter(checkpointId - 1)
                             .contains(checkpointId)) {
                         LOG.info(
-                                "Savepoint {}: withdrawn, as it was aborted. Its files are committed"
-                                        + " with a later checkpoint.",
-                                checkpointId);
+                                "{}, withdrawn, as it was aborted. Its files are committed with a"
+                                        + " later checkpoint.",
+                                ledger.describe(checkpointId));
                     }
                     memory.aborted().carriedOut(checkpointId);
                 });

@@ -141,8 +141,10 @@ class SavepointStoryTest {
 
         assertThat(story())
                 .containsExactly(
-                        "INFO Savepoint 1: withdrawn, as it was aborted. Its files are committed"
-                                + " with a later checkpoint.");
+                        "INFO Savepoint 1 at "
+                                + PATH
+                                + ": reported by 2 of 2 writers, withdrawn, as it was aborted. Its"
+                                + " files are committed with a later checkpoint.");
     }
 
     @Test
@@ -155,8 +157,23 @@ class SavepointStoryTest {
 
         assertThat(story())
                 .containsExactly(
-                        "INFO Savepoint 1: withdrawn, as writer subtask 1 was reset to checkpoint"
-                                + " -1. The files of the others are committed with a later"
-                                + " checkpoint.");
+                        "INFO Savepoint 1 at "
+                                + PATH
+                                + ": reported by 2 of 2 writers, withdrawn, as writer subtask 1 was"
+                                + " reset to checkpoint -1. The files of the others are committed"
+                                + " with a later checkpoint.");
+    }
+
+    @Test
+    @DisplayName("A1, A3: one line tells of a savepoint that is aborted before a writer is reset")
+    void abortedAndReset() throws Exception {
+        takeSavepoint(1);
+        memory.aborted().add(1);
+        session.notifyCheckpointAborted(1);
+        session.executionAttemptFailed(1, 0);
+        session.subtaskReset(1, -1);
+        loop.runAll();
+
+        assertThat(story()).hasSize(1);
     }
 }

@@ -306,6 +306,18 @@ public final class CommitLedger implements ReportReceiver.Listener {
         return pending;
     }
 
+    /** For the log: where a pending savepoint is written, and who has reported it. */
+    public String describe(long savepointId) {
+        Cuts.Cut cut = cuts.get(savepointId);
+        String path = cut.savepointPath();
+        return String.format(
+                "Savepoint %d at %s: reported by %d of %d writers",
+                savepointId,
+                path == null ? "an unknown path" : path,
+                cut.reports(),
+                writers.takingPartIn(savepointId, cut));
+    }
+
     /** Whether the cut of this checkpoint was given out to be committed, or is being recovered. */
     public boolean alignedOrRestoring(long checkpointId) {
         return checkpointId <= lastAligned

@@ -81,6 +81,17 @@ final class Writers {
                                 : "checkpoint " + writer.lastReported()));
     }
 
+    /** How many writers take part in a checkpoint. */
+    int takingPartIn(long checkpointId, Cuts.Cut cut) {
+        int takingPart = 0;
+        for (int subtask = 0; subtask < writers.length; subtask++) {
+            boolean takesPart =
+                    cut.report(subtask) != null || !writers[subtask].finishedBefore(checkpointId);
+            takingPart += takesPart ? 1 : 0;
+        }
+        return takingPart;
+    }
+
     /** Whether everybody has reported a checkpoint who took part in it. */
     boolean allReported(long checkpointId, Cuts.Cut cut) {
         return firstMissing(checkpointId, cut) == NEVER;
