@@ -24,6 +24,8 @@ import org.apache.flink.api.common.JobStatus;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -59,6 +61,34 @@ class AdaptiveSchedulerITCase extends JobITCase {
         table.assertTags(savepoint.tag(), stop.tag());
         table.assertTagHolds(savepoint.tag(), scenario.before(savepoint.id()));
         table.assertTagHolds(stop.tag(), scenario.everything());
+        table.assertHolds(scenario.everything());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    @DisplayName("T1, T2, A6: the running job is rescaled behind a savepoint, down and up")
+    void rescaleOfTheRunningJob(int parallelism) throws Exception {
+        AppendTable table = table(CommitPath.COORDINATOR);
+        RunningJob job = start(table);
+        scenario.emit(5);
+        table.awaitCommitted(job.checkpoint().id());
+        Savepoint savepoint = job.savepoint();
+        scenario.emit(5);
+        Savepoint checkpoint = job.checkpoint();
+        table.awaitCommitted(checkpoint.id());
+        table.awaitTags(savepoint.tag());
+        job.rescale(parallelism);
+        scenario.awaitEmitted();
+        scenario.emit(5);
+        Savepoint second = job.savepoint();
+        table.awaitCommitted(job.checkpoint().id());
+        table.awaitTags(savepoint.tag(), second.tag());
+        scenario.emit(5);
+        Savepoint stop = job.stop();
+
+        table.assertTags(savepoint.tag(), second.tag(), stop.tag());
+        table.assertTagHolds(savepoint.tag(), scenario.before(savepoint.id()));
+        table.assertTagHolds(second.tag(), scenario.before(second.id()));
         table.assertHolds(scenario.everything());
     }
 

@@ -38,6 +38,7 @@ import org.apache.flink.runtime.executiongraph.AccessExecutionJobVertex;
 import org.apache.flink.runtime.executiongraph.AccessExecutionVertex;
 import org.apache.flink.runtime.highavailability.nonha.embedded.HaLeadershipControl;
 import org.apache.flink.runtime.jobgraph.JobGraph;
+import org.apache.flink.runtime.jobgraph.JobResourceRequirements;
 import org.apache.flink.runtime.jobgraph.JobVertex;
 import org.apache.flink.runtime.jobgraph.SavepointRestoreSettings;
 import org.apache.flink.runtime.jobmanager.scheduler.SlotSharingGroup;
@@ -333,6 +334,19 @@ public final class RunningJob {
                                                                 || state
                                                                         == ExecutionState
                                                                                 .FINISHED));
+    }
+
+    /** Adaptive scheduler: the running job restarts at another parallelism. */
+    public void rescale(int parallelism) throws Exception {
+        JobResourceRequirements.Builder requirements = JobResourceRequirements.newBuilder();
+        for (AccessExecutionJobVertex vertex : graph().getVerticesTopologically()) {
+            requirements.setParallelismForJobVertex(vertex.getJobVertexId(), 1, parallelism);
+        }
+        testCluster.require(jobId, requirements.build());
+        awaitGraph(
+                "the writers' parallelism is " + parallelism,
+                graph -> writerTasks(graph).size() == parallelism);
+        awaitRunning();
     }
 
     /** Waits until the task of each of these subtasks has this attempt number, and all run. */

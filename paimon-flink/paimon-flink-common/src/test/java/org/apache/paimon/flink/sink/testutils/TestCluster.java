@@ -20,6 +20,7 @@ import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.RestOptions;
 import org.apache.flink.configuration.RpcOptions;
 import org.apache.flink.configuration.TaskManagerOptions;
+import org.apache.flink.runtime.jobgraph.JobResourceRequirements;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
 import org.apache.flink.runtime.minicluster.RpcServiceSharing;
@@ -63,9 +64,12 @@ public final class TestCluster implements BeforeAllCallback, AfterAllCallback {
         return this;
     }
 
-    /** Jobs are run by the adaptive scheduler. */
+    /** Jobs are run by the adaptive scheduler, which rescales them as soon as it is told to. */
     public TestCluster adaptive() {
         configuration.set(JobManagerOptions.SCHEDULER, JobManagerOptions.SchedulerType.Adaptive);
+        configuration.set(
+                JobManagerOptions.SCHEDULER_EXECUTING_COOLDOWN_AFTER_RESCALING, Duration.ZERO);
+        configuration.set(JobManagerOptions.SCHEDULER_RESCALE_TRIGGER_MAX_DELAY, Duration.ZERO);
         return this;
     }
 
@@ -88,6 +92,11 @@ public final class TestCluster implements BeforeAllCallback, AfterAllCallback {
     /** What the web UI shows of a job. */
     ExecutionGraphInfo info(JobID jobId) throws Exception {
         return miniCluster.info(jobId);
+    }
+
+    /** Adaptive scheduler: at which parallelism the running job is to go on. */
+    void require(JobID jobId, JobResourceRequirements requirements) throws Exception {
+        miniCluster.require(jobId, requirements);
     }
 
     @Override
@@ -114,6 +123,14 @@ public final class TestCluster implements BeforeAllCallback, AfterAllCallback {
 
         private OpenMiniCluster(MiniClusterConfiguration configuration) {
             super(configuration);
+        }
+
+        private void require(JobID jobId, JobResourceRequirements requirements) throws Exception {
+            getDispatcherGatewayFuture()
+                    .thenCompose(
+                            dispatcher ->
+                                    dispatcher.updateJobResourceRequirements(jobId, requirements))
+                    .get(60, TimeUnit.SECONDS);
         }
 
         private ExecutionGraphInfo info(JobID jobId) throws Exception {
