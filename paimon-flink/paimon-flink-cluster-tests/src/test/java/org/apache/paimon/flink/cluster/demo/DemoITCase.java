@@ -61,7 +61,7 @@ class DemoITCase {
 
         Matcher logged =
                 Pattern.compile(
-                                "INFO SavepointTaggingCommitter: Savepoint (\\d+) at (\\S+): reported"
+                                "INFO \\w+: Savepoint (\\d+) at (\\S+): reported"
                                         + " by 4 of 4 writers, committed as snapshot (\\d+), tagged"
                                         + " as savepoint-\\1\\.")
                         .matcher(told);
