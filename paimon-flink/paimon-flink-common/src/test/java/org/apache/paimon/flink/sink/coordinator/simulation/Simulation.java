@@ -569,7 +569,17 @@ final class Simulation implements AutoCloseable {
                 }
             }
         }
-        return last != null && last.killedAtWork;
+        if (last == null) {
+            return false;
+        }
+        // A session that had not opened its committer yet has no user.
+        for (SimulatedLoop loop : last.process.loops) {
+            if (loop.killedAtWork
+                    && (loop == last || loop.user == null && loop.number > last.number)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private boolean commitHangs() {
