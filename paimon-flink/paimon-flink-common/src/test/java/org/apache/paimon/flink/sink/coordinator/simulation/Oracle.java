@@ -759,6 +759,7 @@ final class Oracle {
         if (checkpoint.ownFiles == 0) {
             excuseWhoHasLookedBefore(committer, checkpoint);
         }
+        excuseWhoCompletesItLater(checkpoint);
         history.newestOwn = commit;
         history.lastIdentifier = snapshot.identifier;
         committer.working = true;
@@ -775,6 +776,23 @@ final class Oracle {
             boolean looked = clone != committer && clone.firstLook >= 0;
             if (looked && copy != null && copy.is(committed)) {
                 copy.excuse = "it holds nothing, and was committed after this clone had looked";
+            }
+        }
+    }
+
+    /**
+     * L2, known limit: a clone has committed a savepoint that was pending in the other job, as one
+     * that never completed. Its snapshot does not name it, so it gets no tag when it completes.
+     */
+    private void excuseWhoCompletesItLater(Checkpoint committed) {
+        if (committed.status != Checkpoint.Status.LOST || committed.path == null) {
+            return;
+        }
+        for (JobHistory each : histories) {
+            Checkpoint other = each.checkpoint(committed.id);
+            if (other != committed && committed.is(other)) {
+                other.excuse = "a clone has committed it while it was pending";
+                knownLimits++;
             }
         }
     }
