@@ -48,7 +48,10 @@ final class CommittedFiles {
         }
         // A rollback brings back what a compaction had removed before.
         Optional<Snapshot> newest = snapshots.read(snapshots.head().id());
-        if (newest.isPresent() && files.anyIn(newest.get(), written)) {
+        boolean another =
+                newest.isPresent()
+                        && !(oldest.isPresent() && oldest.get().id() == newest.get().id());
+        if (another && files.anyIn(newest.get(), written)) {
             return true;
         }
         for (Tag tagged : tags.above(tagsAbove)) {
