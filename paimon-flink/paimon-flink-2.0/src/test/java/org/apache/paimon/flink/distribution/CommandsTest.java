@@ -18,7 +18,6 @@ import org.junit.jupiter.api.Test;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -29,7 +28,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.apache.paimon.flink.distribution.Repository.ROOT;
+import static org.apache.paimon.flink.distribution.Repository.pages;
+import static org.apache.paimon.flink.distribution.Repository.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -37,8 +38,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * procedures are there. That they do what the pages say is for the tests of the tools.
  */
 class CommandsTest {
-
-    private static final Path ROOT = Paths.get("../..").toAbsolutePath().normalize();
 
     /** In a fenced block, or between two backticks. */
     private static final Pattern COMMAND =
@@ -167,15 +166,6 @@ class CommandsTest {
         return commands;
     }
 
-    private static List<Path> pages() throws IOException {
-        try (Stream<Path> inRoot = Files.list(ROOT);
-                Stream<Path> inDocs = Files.walk(ROOT.resolve("docs"))) {
-            return Stream.concat(inRoot, inDocs)
-                    .filter(file -> file.toString().endsWith(".md"))
-                    .collect(Collectors.toList());
-        }
-    }
-
     /** Sources whose name ends like this. */
     private static List<Path> find(String... endings) throws IOException {
         try (Stream<Path> files = Files.walk(ROOT)) {
@@ -191,9 +181,5 @@ class CommandsTest {
             all.append(text(file));
         }
         return all.toString();
-    }
-
-    private static String text(Path file) throws IOException {
-        return new String(Files.readAllBytes(file), UTF_8);
     }
 }

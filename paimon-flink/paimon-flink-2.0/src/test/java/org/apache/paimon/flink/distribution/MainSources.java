@@ -14,10 +14,8 @@ package org.apache.paimon.flink.distribution;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -30,7 +28,6 @@ import java.util.stream.Stream;
  */
 final class MainSources {
 
-    private static final Path ROOT = Paths.get("../..").toAbsolutePath().normalize();
     private static final String[] MODULES = {
         "paimon-common",
         "paimon-core",
@@ -54,7 +51,7 @@ final class MainSources {
     static List<Source> all() {
         List<Source> all = new ArrayList<>();
         for (String module : MODULES) {
-            Path main = ROOT.resolve(module).resolve("src/main");
+            Path main = Repository.ROOT.resolve(module).resolve("src/main");
             try (Stream<Path> files = Files.walk(main)) {
                 files.filter(file -> file.toString().endsWith(".java"))
                         .sorted()
@@ -66,14 +63,6 @@ final class MainSources {
         return all;
     }
 
-    static String textOf(Path file) {
-        try {
-            return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
     /** One file, without its comments and imports. */
     static final class Source {
 
@@ -83,7 +72,7 @@ final class MainSources {
         private Source(Path file) {
             this.name = file.getFileName().toString();
             StringBuilder code = new StringBuilder();
-            for (String line : textOf(file).split("\n")) {
+            for (String line : Repository.text(file).split("\n")) {
                 if (!line.trim().matches("(\\*|/\\*|//|import ).*")) {
                     code.append(line).append('\n');
                 }

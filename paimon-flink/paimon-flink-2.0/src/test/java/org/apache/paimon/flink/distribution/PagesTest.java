@@ -19,28 +19,26 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import static org.apache.paimon.flink.distribution.Repository.ROOT;
+import static org.apache.paimon.flink.distribution.Repository.pages;
+import static org.apache.paimon.flink.distribution.Repository.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The pages of the repository: what they link to is there, and what they list is in the code. */
 class PagesTest {
 
-    private static final Path ROOT = Paths.get("../..").toAbsolutePath().normalize();
     private static final Pattern LINK = Pattern.compile("\\]\\(([^)\\s]+)\\)");
     private static final Pattern PROMISE =
             Pattern.compile("\\b(T([1-9]|10)|A[1-8]|W[1-4]|E[1-5]|S[1-6]|R[1-3]|U1|L[12])\\b");
@@ -128,15 +126,6 @@ class PagesTest {
         return names;
     }
 
-    private static List<Path> pages() throws IOException {
-        try (Stream<Path> inRoot = Files.list(ROOT);
-                Stream<Path> inDocs = Files.walk(ROOT.resolve("docs"))) {
-            return Stream.concat(inRoot, inDocs)
-                    .filter(file -> file.toString().endsWith(".md"))
-                    .collect(Collectors.toList());
-        }
-    }
-
     private static List<Path> sources() throws IOException {
         List<Path> sources = new ArrayList<>();
         for (String module :
@@ -183,13 +172,5 @@ class PagesTest {
                             .replace(' ', '-'));
         }
         return anchors;
-    }
-
-    private static String text(Path file) {
-        try {
-            return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 }

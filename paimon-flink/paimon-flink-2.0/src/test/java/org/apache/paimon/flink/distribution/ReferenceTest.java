@@ -31,7 +31,6 @@ import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.nio.file.Path;
-import java.nio.file.Paths;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,12 +42,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
+import static org.apache.paimon.flink.distribution.Repository.ROOT;
+import static org.apache.paimon.flink.distribution.Repository.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The pages of reference and operations list what is in the code, no more and no less. */
 class ReferenceTest {
 
-    private static final Path ROOT = Paths.get("../..").toAbsolutePath().normalize();
     private static final Path SERVICES =
             ROOT.resolve(
                     "paimon-flink/paimon-flink-common/src/main/resources/META-INF/services/"
@@ -277,9 +277,5 @@ class ReferenceTest {
             all.add(found.group(1));
         }
         return all;
-    }
-
-    private static String text(Path file) {
-        return MainSources.textOf(file);
     }
 }

@@ -17,7 +17,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -28,8 +27,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** A program that was run in a directory, and what came of it. */
 final class ToolRun {
-
-    static final Path ROOT = Paths.get("../..").toAbsolutePath().normalize();
 
     final int exitCode;
     final String output;
@@ -45,14 +42,14 @@ final class ToolRun {
     static ToolRun upstream(String... arguments) throws Exception {
         List<String> command = new ArrayList<>();
         command.add("bash");
-        command.add(ROOT.resolve("tools/upstream").toString());
+        command.add(Repository.ROOT.resolve("tools/upstream").toString());
         command.addAll(Arrays.asList(arguments));
-        return run(ROOT, command);
+        return run(Repository.ROOT, command);
     }
 
     static boolean works(String program) {
         try {
-            return run(ROOT, Arrays.asList(program, "--version")).exitCode == 0;
+            return run(Repository.ROOT, Arrays.asList(program, "--version")).exitCode == 0;
         } catch (Exception e) {
             return false;
         }

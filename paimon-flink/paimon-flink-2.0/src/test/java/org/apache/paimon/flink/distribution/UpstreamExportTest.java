@@ -39,7 +39,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 /** {@code tools/upstream export}, on a small repository with the layout of Apache Paimon's. */
 class UpstreamExportTest {
 
-    private static final Path ROOT = ToolRun.ROOT;
+    private static final Path ROOT = Repository.ROOT;
     private static final String DELETED = PaimonCheckout.SINK + "coordinator/CommittableEvent.java";
 
     @TempDir private Path temporary;

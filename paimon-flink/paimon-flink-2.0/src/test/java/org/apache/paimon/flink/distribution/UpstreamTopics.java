@@ -22,7 +22,7 @@ import java.util.List;
 /** The list {@code tools/upstream-topics.txt}, read a second time. */
 final class UpstreamTopics {
 
-    static final Path LIST = ToolRun.ROOT.resolve("tools/upstream-topics.txt");
+    static final Path LIST = Repository.ROOT.resolve("tools/upstream-topics.txt");
 
     final List<Topic> topics = new ArrayList<>();
     final List<String> left = new ArrayList<>();

@@ -50,7 +50,7 @@ class UpstreamVerifyTest {
         assumeTrue(ToolRun.works("bash"), "skipped: there is no 'bash' here");
         Overlays overlays =
                 Overlays.read(
-                        ToolRun.ROOT.resolve(
+                        Repository.ROOT.resolve(
                                 "paimon-flink/paimon-flink-2.0/src/main/distribution/overlays.txt"));
         old = new TreeMap<>();
         for (String entry : overlays.replaced()) {
