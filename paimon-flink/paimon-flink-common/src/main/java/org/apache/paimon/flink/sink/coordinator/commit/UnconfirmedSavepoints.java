@@ -205,7 +205,7 @@ public final class UnconfirmedSavepoints {
 
     /** The job ends: Flink gives up what has not completed. */
     void giveUp() {
-        for (UnconfirmedSavepoint savepoint : new ArrayList<>(unconfirmed.values())) {
+        for (UnconfirmedSavepoint savepoint : unconfirmed.values()) {
             SavepointOutcome outcome = outcomes.of(savepoint.path());
             if (outcome == SavepointOutcome.UNFINISHED || outcome == SavepointOutcome.GONE) {
                 LOG.info(
@@ -216,8 +216,8 @@ public final class UnconfirmedSavepoints {
                         savepoint.savepointId(),
                         () -> deleteTag.accept(savepoint.savepointId(), savepoint.snapshot()));
             }
-            unconfirmed.remove(savepoint.savepointId());
         }
+        unconfirmed.clear();
     }
 
     /** Deletes a tag for the last time: nobody in this job tries again later. */
