@@ -215,6 +215,21 @@ public final class CommitUserSnapshots {
         return Optional.of(newest);
     }
 
+    /**
+     * R2: files show that this commit user has committed an identifier, and its snapshot has
+     * expired: it was older than the oldest one.
+     */
+    public void hasExpired(long identifier, @Nullable String runId) {
+        Optional<Snapshot> oldest = oldest();
+        if (!oldest.isPresent()) {
+            return;
+        }
+        OwnSnapshot expired = OwnSnapshot.expired(oldest.get().id() - 1, identifier, runId);
+        if (newestOwn == null || newestOwn.position().id() < expired.position().id()) {
+            newestOwn = expired;
+        }
+    }
+
     // ------------------------------------------------------------------------
     //  The past
     // ------------------------------------------------------------------------

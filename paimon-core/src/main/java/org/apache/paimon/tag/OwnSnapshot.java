@@ -38,6 +38,16 @@ public final class OwnSnapshot {
                 CommitProperties.runId(snapshot));
     }
 
+    /**
+     * One that has expired before its place was known.
+     *
+     * @param newestId the newest snapshot that it can have been; it exists again only behind a
+     *     rollback
+     */
+    static OwnSnapshot expired(long newestId, long identifier, @Nullable String runId) {
+        return new OwnSnapshot(SnapshotPosition.expired(newestId), identifier, runId);
+    }
+
     public SnapshotPosition position() {
         return position;
     }

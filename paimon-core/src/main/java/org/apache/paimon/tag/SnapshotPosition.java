@@ -28,12 +28,19 @@ public final class SnapshotPosition {
     public static final SnapshotPosition START =
             new SnapshotPosition(Snapshot.FIRST_SNAPSHOT_ID - 1, 0);
 
+    private static final long UNKNOWN_TIME = Long.MIN_VALUE;
+
     private final long id;
     private final long timeMillis;
 
     public SnapshotPosition(long id, long timeMillis) {
         this.id = id;
         this.timeMillis = timeMillis;
+    }
+
+    /** Of a snapshot that has expired, and whose commit time is not known: of no other one. */
+    static SnapshotPosition expired(long id) {
+        return new SnapshotPosition(id, UNKNOWN_TIME);
     }
 
     public static SnapshotPosition of(Snapshot snapshot) {
@@ -67,6 +74,8 @@ public final class SnapshotPosition {
 
     @Override
     public String toString() {
-        return "snapshot " + id + " of " + timeMillis;
+        return timeMillis == UNKNOWN_TIME
+                ? "snapshot " + id + " (expired) or an older one"
+                : "snapshot " + id + " of " + timeMillis;
     }
 }

@@ -79,11 +79,6 @@ final class CommitSession {
     private final AwaitedCommits awaitedCommits;
     private final ReplayAnswers replayAnswers;
 
-    /** The checkpoint to restore from; -1 for none. Set before the loop is started. */
-    private long restoredCheckpointId = OperatorCoordinator.NO_CHECKPOINT;
-
-    @Nullable private byte[] restoredState;
-
     /** Everything up to this checkpoint is committed and tagged. */
     private long committedCheckpointId = OperatorCoordinator.NO_CHECKPOINT;
 
@@ -125,8 +120,7 @@ final class CommitSession {
 
     /** Called at most once, before {@link #start}. */
     void resetToCheckpoint(long checkpointId, @Nullable byte[] checkpointData) {
-        restoredCheckpointId = checkpointId;
-        restoredState = checkpointData;
+        committer.restoreFrom(checkpointId, checkpointData);
     }
 
     void start() {
@@ -140,9 +134,9 @@ final class CommitSession {
         CoordinatorMetrics metrics = memory.metrics().registerIn(context.metricGroup());
         metrics.sessionBegins(loop, ledger.load(), receiver);
         metrics.commits().restoreBegins();
-        boolean restored = restoredState != null;
-        committer.open(restoredCheckpointId, restoredState, metrics.committerMetrics());
-        restoredState = null;
+        boolean restored = committer.hasRestoredState();
+        committer.open(metrics.committerMetrics());
+        long restoredCheckpointId = committer.restoredCheckpointId();
         if (restoredCheckpointId == OperatorCoordinator.NO_CHECKPOINT) {
             lifeCycle.become(SessionState.RUNNING);
             return;
@@ -168,8 +162,10 @@ final class CommitSession {
     /**
      * Ends this session (A7). What is queued runs to its end until the deadline; then the loop is
      * interrupted, and this waits until its thread is dead.
+     *
+     * @param jobEnds L2: and with it the savepoints that have not completed
      */
-    void close() throws Exception {
+    void close(boolean jobEnds) throws Exception {
         quiesce();
         if (!loop.close(closeDeadline)) {
             loop.awaitTermination(
@@ -186,16 +182,10 @@ final class CommitSession {
         pendingCheckpoints.closed(closed);
         awaitedCommits.failed(closed.getMessage());
         replayAnswers.closed();
-        committer.close();
+        committer.close(jobEnds);
         // Flink says that a job is cancelled while a commit may still be under way: this line says
         // when the table may be rolled back.
         LOG.info("Run {} that commits to {} has ended.", run.runId(), table);
-    }
-
-    /** L2: the job ends. What is queued before is done first, whether this has failed or not. */
-    void endOfJob() {
-        committer.jobEnds();
-        loop.execute("give up unfinished savepoints", committer::giveUpSavepoints);
     }
 
     /** From now on a failure concerns nobody. Called by the main thread. */
@@ -261,6 +251,7 @@ final class CommitSession {
                 || !ledger.replaysComplete()) {
             return;
         }
+        long restoredCheckpointId = committer.restoredCheckpointId();
         committer.opened().recover(restoredCheckpointId, ledger.recover());
         memory.metrics().commits().restored();
         lifeCycle.become(SessionState.RUNNING);
@@ -305,7 +296,7 @@ final class CommitSession {
                 "checkpoint " + checkpointId + " complete",
                 () -> {
                     if (lifeCycle.is(SessionState.RESTORING)
-                            && checkpointId <= restoredCheckpointId) {
+                            && checkpointId <= committer.restoredCheckpointId()) {
                         // Not committed yet, as far as is known here: the recovery does that.
                         return;
                     }

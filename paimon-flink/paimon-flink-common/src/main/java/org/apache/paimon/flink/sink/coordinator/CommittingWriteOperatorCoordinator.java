@@ -113,15 +113,14 @@ public final class CommittingWriteOperatorCoordinator
             return;
         }
         LOG.info("Resetting to checkpoint {}.", checkpointId);
-        closeInBackground(current);
+        closeInBackground(current, false);
         begin();
     }
 
     @Override
     public void close() {
         if (!closed && current != null) {
-            current.endOfJob();
-            closeInBackground(current);
+            closeInBackground(current, true);
         }
         closed = true;
     }
@@ -133,14 +132,14 @@ public final class CommittingWriteOperatorCoordinator
         current.start();
     }
 
-    private void closeInBackground(CommitSession predecessor) {
-        predecessor.quiesce();
+    private void closeInBackground(CommitSession session, boolean jobEnds) {
+        session.quiesce();
         closers.execute(
                 () -> {
                     try {
-                        predecessor.close();
+                        session.close(jobEnds);
                     } catch (Throwable t) {
-                        LOG.warn("Closing the previous session failed.", t);
+                        LOG.warn("Closing a session failed.", t);
                     }
                 });
     }

@@ -21,12 +21,15 @@ import org.apache.paimon.flink.sink.coordinator.commit.SnapshotCommitter;
 import org.apache.paimon.utils.EventLoop;
 
 import org.apache.flink.metrics.MetricGroup;
+import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
+import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import javax.annotation.Nullable;
 
+import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -36,7 +39,7 @@ import java.util.function.BooleanSupplier;
  *
  * <p><b>Promises.</b> A7: it is opened under the {@link CommitterLock} and gives that back at its
  * end. A1: aborts that an earlier session could not carry out are carried out when it is opened.
- * L2: see {@link #giveUpSavepoints}.
+ * L2: when the job ends, savepoints that have not completed lose their tag, see {@link #close}.
  *
  * <p><b>Recovery.</b> The coordinator's checkpoint holds the commit user and the committer's states
  * (S3), see {@link CommitterState}.
@@ -52,13 +55,16 @@ final class SessionCommitter {
     private final EventLoop loop;
     private final BooleanSupplier closing;
 
+    /** The checkpoint that the job is restored from; -1 for none. */
+    private long restoredCheckpointId = OperatorCoordinator.NO_CHECKPOINT;
+
+    /** What the coordinator kept in it; null for nothing. */
+    @Nullable private byte[] restoredState;
+
     private CommitterState state;
 
     /** Null until it is opened. */
     @Nullable private SnapshotCommitter committer;
-
-    private volatile boolean jobEnds;
-    private boolean savepointsGivenUp;
 
     /**
      * @param initialCommitUser of a job that is not restored
@@ -79,16 +85,31 @@ final class SessionCommitter {
         this.closing = closing;
     }
 
-    /**
-     * Waits for the lock, and looks at the table before anything is committed to it.
-     *
-     * @param restoredCheckpointId the checkpoint that the job is restored from, -1 for none
-     * @param restoredState what the coordinator kept in it; null for nothing
-     */
-    void open(
-            long restoredCheckpointId, @Nullable byte[] restoredState, MetricGroup committerMetrics)
-            throws Exception {
-        boolean restored = restoredState != null;
+    /** Called at most once, before {@link #open}. */
+    void restoreFrom(long checkpointId, @Nullable byte[] checkpointData) {
+        restoredCheckpointId = checkpointId;
+        restoredState = checkpointData;
+    }
+
+    /** Whether there is anything to restore; not known any more once this is opened. */
+    boolean hasRestoredState() {
+        return restoredState != null;
+    }
+
+    long restoredCheckpointId() {
+        return restoredCheckpointId;
+    }
+
+    /** Waits for the lock, and looks at the table before anything is committed to it. */
+    void open(MetricGroup committerMetrics) throws Exception {
+        openTable(committerMetrics);
+        restoredState = null;
+        committer.start(restoredCheckpointId);
+        carryOutAborts();
+    }
+
+    private void openTable(MetricGroup committerMetrics) throws Exception {
+        boolean restored = hasRestoredState();
         state =
                 restored
                         ? CommitterState.read(restoredCheckpointId, restoredState)
@@ -108,8 +129,6 @@ final class SessionCommitter {
                         memory,
                         restoredCheckpointId,
                         loop::cancelled);
-        committer.start(restoredCheckpointId);
-        carryOutAborts();
     }
 
     /** A1: aborts that reached an earlier session when it had failed already. */
@@ -139,37 +158,45 @@ final class SessionCommitter {
         return state.serialize();
     }
 
-    /** L2: the job ends, and with it the savepoints that have not completed; done once. */
-    void giveUpSavepoints() {
-        if (savepointsGivenUp) {
+    /**
+     * The loop's thread is dead, and may have been interrupted before all was done.
+     *
+     * @param jobEnds L2: and with it the savepoints that have not completed
+     */
+    void close(boolean jobEnds) throws Exception {
+        try {
+            if (jobEnds) {
+                giveUpSavepoints();
+            }
+        } finally {
+            CommitterLock.release(loop);
+            if (committer != null) {
+                committer.close();
+            }
+        }
+    }
+
+    private void giveUpSavepoints() {
+        List<Long> aborted = memory.aborted().notCarriedOut();
+        if (committer == null && aborted.isEmpty() && memory.unconfirmedSavepoints().isEmpty()) {
             return;
         }
-        savepointsGivenUp = true;
-        if (committer != null) {
-            committer.giveUpSavepoints(memory.aborted().notCarriedOut());
-        } else if (!memory.unconfirmedSavepoints().isEmpty()) {
+        try {
+            if (committer == null) {
+                // This session was interrupted before it had opened the table, or could not open
+                // it; an earlier one may still have to end.
+                openTable(new UnregisteredMetricsGroup());
+            }
+        } catch (Exception e) {
             LOG.warn(
                     "The savepoints {} had not completed when the job ended, and the coordinator"
                             + " could not look at {}. Their tags stay until they are deleted, as by"
                             + " sys.expire_savepoint_tags.",
                     memory.unconfirmedSavepoints(),
-                    opener.table());
+                    opener.table(),
+                    e);
+            return;
         }
-    }
-
-    /** The job ends. Called by the main thread. */
-    void jobEnds() {
-        jobEnds = true;
-    }
-
-    /** The loop's thread is dead, and may have been interrupted before all was done. */
-    void close() throws Exception {
-        if (jobEnds) {
-            giveUpSavepoints();
-        }
-        CommitterLock.release(loop);
-        if (committer != null) {
-            committer.close();
-        }
+        committer.giveUpSavepoints(aborted);
     }
 }

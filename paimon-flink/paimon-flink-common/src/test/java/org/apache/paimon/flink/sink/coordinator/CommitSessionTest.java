@@ -412,7 +412,7 @@ class CommitSessionTest {
         writer0.report(reports[0]);
         writer1.report(reports[1]);
         loop.runAll();
-        coordinator.close();
+        coordinator.close(false);
         // Its owner deletes the tag, and all own snapshots expire.
         fixture.table.table().deleteTag("savepoint-1");
         fixture.table.commit("another-job", 1, 100);
@@ -453,7 +453,7 @@ class CommitSessionTest {
         writer1.report(fixture.report(1, 2));
         complete(1);
         byte[] state = checkpoint(2);
-        coordinator.close();
+        coordinator.close(false);
         fixture.table.table().rollbackTo(kept.id());
 
         restoring(2, state);
@@ -461,7 +461,7 @@ class CommitSessionTest {
                 .hasMessageContaining("Checkpoint 2 knows snapshot 2")
                 .hasMessageContaining("rolled back further than the checkpoint");
         assertThat(fixture.table.ids()).containsExactly(100);
-        coordinator.close();
+        coordinator.close(false);
     }
 
     @Test
@@ -512,7 +512,7 @@ class CommitSessionTest {
         assertThat(fixture.context.getJobFailureReason())
                 .hasMessageContaining("run of a clone")
                 .hasRootCauseInstanceOf(ForeignCommitException.class);
-        coordinator.close();
+        coordinator.close(false);
 
         JobMasterMemory sameJobMaster = memory;
         create(sameJobMaster);
@@ -548,7 +548,7 @@ class CommitSessionTest {
         CompletableFuture<byte[]> state = new CompletableFuture<>();
         other.checkpointCoordinator(3, state);
         otherLoop[0].runAll();
-        other.close();
+        other.close(false);
         return state.get();
     }
 
@@ -737,7 +737,7 @@ class CommitSessionTest {
         writer0.report(fixture.report(1, 1));
         writer1.report(fixture.report(1, 2));
         coordinator.notifyCheckpointComplete(1);
-        coordinator.close();
+        coordinator.close(false);
 
         assertThat(fixture.hooks.asked()).containsExactly(1L);
         assertThat(fixture.context.isJobFailed()).isFalse();
@@ -757,7 +757,7 @@ class CommitSessionTest {
         coordinator.notifyCheckpointComplete(1);
         coordinator.notifyCheckpointAborted(1);
         try (CapturedLog log = CapturedLog.of(CommitSession.class)) {
-            coordinator.close();
+            coordinator.close(false);
             assertThat(log.messages())
                     .as("what an operator waits for before the table is rolled back")
                     .anyMatch(
@@ -802,7 +802,7 @@ class CommitSessionTest {
         FutureTask<Void> closing =
                 new FutureTask<>(
                         () -> {
-                            coordinator.close();
+                            coordinator.close(false);
                             return null;
                         });
         Thread closer = new Thread(closing, "closer");
@@ -838,11 +838,11 @@ class CommitSessionTest {
     @DisplayName("A7: close closes the committer, if there is one")
     void closesTheCommitter() throws Exception {
         create();
-        coordinator.close();
+        coordinator.close(false);
         assertThat(fixture.hooks.closed()).isZero();
 
         start();
-        coordinator.close();
+        coordinator.close(false);
         assertThat(fixture.hooks.closed()).isEqualTo(1);
     }
 
@@ -858,7 +858,7 @@ class CommitSessionTest {
         coordinator.checkpointCoordinator(5, dropped);
         CompletableFuture<CoordinationResponse> droppedRequest = await(5);
         loop.cancel(); // the deadline passes
-        coordinator.close();
+        coordinator.close(false);
         CompletableFuture<byte[]> late = new CompletableFuture<>();
         coordinator.checkpointCoordinator(6, late);
 
@@ -897,7 +897,7 @@ class CommitSessionTest {
         loop.runAll();
         coordinator.handleEventFromOperator(0, 0, new UnknownEvent());
         loop.runAll();
-        coordinator.close();
+        coordinator.close(false);
 
         assertThat(answers).hasValue(1);
         assertThat(checkpoint.get()).isNotEmpty();

@@ -168,7 +168,7 @@ class CommitterLockTest {
         CompletableFuture<byte[]> running = new CompletableFuture<>();
         coordinator.checkpointCoordinator(1, running);
         running.get(PATIENCE.getSeconds(), TimeUnit.SECONDS);
-        coordinator.close();
+        coordinator.close(false);
 
         List<WeakReference<?>> references = new ArrayList<>();
         references.add(new WeakReference<>(coordinator));

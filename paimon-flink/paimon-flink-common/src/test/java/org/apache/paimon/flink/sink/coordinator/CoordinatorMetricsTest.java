@@ -144,7 +144,7 @@ class CoordinatorMetricsTest {
         writer0.report(fixture.report(2));
         loop.runAll();
         assertThat(metrics.value(CoordinatorMetrics.LATE_EVENTS_IGNORED)).isEqualTo(1);
-        session.close();
+        session.close(false);
 
         create();
         session.resetToCheckpoint(1, state);

@@ -80,6 +80,9 @@ final class CommitRecovery {
         if (!known && restored.filesDecide()) {
             committable = committables.decode();
             known = restored.committed(identifier, committable.fileCommittables());
+            if (known) {
+                snapshots.hasExpired(identifier, runId());
+            }
         }
         if (!known) {
             committable = committable == null ? committables.decode() : committable;
@@ -136,8 +139,7 @@ final class CommitRecovery {
     private boolean commitRestored(
             ManifestCommittable committable, boolean partitionMarkDoneRecoverFromState)
             throws IOException {
-        String runId = restored.runId().orElse(run.runId());
-        CommitProperties.stamp(committable, run.jobId(), runId);
+        CommitProperties.stamp(committable, run.jobId(), runId());
         savepoints.stamp(committable);
         List<ManifestCommittable> single = Collections.singletonList(committable);
         beforeCommit.committing(committable.identifier());
@@ -156,8 +158,14 @@ final class CommitRecovery {
             commitUnfiltered(single);
         }
         savepoints.tagCommitted(
-                committable.identifier(), snapshots.findSinceLook(committable.identifier(), runId));
+                committable.identifier(),
+                snapshots.findSinceLook(committable.identifier(), runId()));
         return true;
+    }
+
+    /** In whose name the checkpoint is recovered. */
+    private String runId() {
+        return restored.runId().orElse(run.runId());
     }
 
     private void commitUnfiltered(List<ManifestCommittable> single) throws IOException {

@@ -104,8 +104,8 @@ final class Checkpoint {
     /** Whose coordinator has taken it; null when nobody's has, as the sink is new. */
     SimulatedJob takenBy;
 
-    /** How many commits the table had seen when the coordinator's state was taken. */
-    int commitsBefore;
+    /** Whether who took it had not seen a foreign commit before, as that had expired. */
+    boolean missedForeignCommit;
 
     /** A4: what its coordinator counts as committed and tagged. */
     long committedUpTo = -1;
@@ -159,7 +159,7 @@ final class Checkpoint {
         copy.knownOwn = knownOwn;
         copy.knownRollback = knownRollback;
         copy.takenBy = takenBy;
-        copy.commitsBefore = commitsBefore;
+        copy.missedForeignCommit = missedForeignCommit;
         copy.committedUpTo = committedUpTo;
         copy.taggedBefore = taggedBefore;
         copy.committedBefore = committedBefore;

@@ -124,7 +124,6 @@ class FoundBySimulationTest {
                 .then(StepKind.RPC)
                 .then(StepKind.RPC)
                 .then(StepKind.FRESH_JOB)
-                .then(StepKind.LOOP, 5, 0)
                 .then(StepKind.CLOSED, 5, 0)
                 .then(StepKind.ANOTHER_COMMITS)
                 .then(StepKind.EXPIRE)
@@ -1200,22 +1199,69 @@ class FoundBySimulationTest {
                 .keepsItsPromises();
     }
 
-    /** Seed 843326957. */
+    /** Seeds 843326957 and 846565867. */
     @Test
-    @DisplayName("L2: tags also go when the deadline for closing has passed before")
+    @DisplayName("L2: a session that could not open the table in time is opened for the job's end")
     void deadlineForClosingPasses() throws Exception {
-        scenario(Mode.LEGAL, 2)
+        scenario(Mode.HOSTILE, 3)
                 .forceSnapshots()
-                .then(StepKind.DRAIN_WITHOUT, 5, 0)
-                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.TAG_FAILS, 0, 3)
+                .then(StepKind.DRAIN, 0, 0)
                 .then(StepKind.SAVEPOINT, 0, 0)
                 .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 2, 0)
                 .then(StepKind.DRAIN_WITHOUT, 0, 0)
-                .then(StepKind.DRAIN_WITHOUT, 5, 0)
-                .then(StepKind.ABORT, 0, 0)
+                .then(StepKind.RESTART, 0, 0)
                 .then(StepKind.FRESH_JOB, 0, 0)
-                .then(StepKind.DEADLINE, 1, 0)
-                .reaches("2 starts, 2 commits, 1 tag")
+                .then(StepKind.DEADLINE, 7, 0)
+                .reaches("2 starts, 1 restart, 1 commit, 1 tag, 1 fault, 1 failure")
+                .keepsItsPromises();
+    }
+
+    /** Seed 847424965. */
+    @Test
+    @DisplayName("R2: a rollback behind own snapshots that only files tell of is refused")
+    void rolledBackBehindAnExpiredSnapshot() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .forceSnapshots()
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.COMPACT, 0, 0)
+                .then(StepKind.EXPIRE, 0, 0)
+                .then(StepKind.FAIL_ALL, 0, 0)
+                .then(StepKind.RESTART, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.ROLL_BACK, 0, 0)
+                .then(StepKind.RESTORE_OLD, 0, 0)
+                .reaches("3 starts, 1 restart, 2 commits, 1 tag")
+                .keepsItsPromises();
+    }
+
+    /** Seed 846651415. */
+    @Test
+    @DisplayName("A7, known limit: what a clone recovers, and what expires then, is seen by nobody")
+    void recoveryOfACloneExpiresUnseen() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.CLONE, 5, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.COMPACT, 0, 0)
+                .then(StepKind.SWITCH_JOBS, 0, 0)
+                .then(StepKind.COMMIT_FAILS, 0, 0)
+                .then(StepKind.EXPIRE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTART, 0, 0)
+                .reaches("2 starts, 1 restart, 1 commit, 1 tag, 1 fault, 1 failure")
                 .keepsItsPromises();
     }
 }

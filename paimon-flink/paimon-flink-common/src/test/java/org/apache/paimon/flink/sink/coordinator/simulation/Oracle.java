@@ -227,7 +227,8 @@ final class Oracle {
                                                                 && isOfUser(
                                                                         commit, job.history.user))
                                 // What a clone has committed has expired and was compacted (A7).
-                                || job.restored.stream().anyMatch(this::hasMissedForeignCommit);
+                                || job.restored.stream()
+                                        .anyMatch(checkpoint -> checkpoint.missedForeignCommit);
                 break;
             case FOREIGN:
                 hasReason = foreignCommit(job, false) != null;
@@ -260,15 +261,6 @@ final class Oracle {
             }
         }
         return null;
-    }
-
-    /** Whether who took a checkpoint had not seen a foreign commit before, as it had expired. */
-    private boolean hasMissedForeignCommit(Checkpoint checkpoint) {
-        if (checkpoint.takenBy == null) {
-            return false;
-        }
-        Checkpoint.Commit foreign = foreignCommit(checkpoint.takenBy, false);
-        return foreign != null && foreign.number < checkpoint.commitsBefore;
     }
 
     /** Whether the table has commits of a job's commit user that another course has made. */
@@ -432,7 +424,7 @@ final class Oracle {
         look();
         job.working = true;
         checkpoint.takenBy = job;
-        checkpoint.commitsBefore = commits.size();
+        checkpoint.missedForeignCommit = foreignCommit(job, false) != null;
         checkpoint.committedUpTo = job.history.newest == null ? -1 : job.history.newest.id;
         checkpoint.knownOwn = knownOwn(job.history);
         checkpoint.knownRollback =
@@ -692,7 +684,8 @@ final class Oracle {
         // A snapshot without files may be made again when nothing tells of the first one any more.
         boolean unseen =
                 foreignCommit(committer, false) != null
-                        || committer.restored.stream().anyMatch(this::hasMissedForeignCommit);
+                        || committer.restored.stream()
+                                .anyMatch(checkpoint -> checkpoint.missedForeignCommit);
         if (unseen) {
             // What has expired between two looks can be seen by nobody.
             knownLimits++;

@@ -143,6 +143,11 @@ final class SimulatedJob {
                 closing -> loop.setCloser(closing));
     }
 
+    /** Whether whoever has taken what it was restored from had missed a foreign commit. */
+    boolean hasMissedForeignCommit() {
+        return restored.stream().anyMatch(checkpoint -> checkpoint.missedForeignCommit);
+    }
+
     /** Starts or recovers the job. */
     void start() {
         if (history.newest != null) {

@@ -61,6 +61,9 @@ final class SimulatedLoop implements EventLoop {
     /** The close() of the coordinator, which waits for this loop's end; null before. */
     private Runnable closer;
 
+    /** Runs it, while it waits for another loop; else null. */
+    private Strand closing;
+
     /** As whom it commits; null before it knows. */
     String user;
 
@@ -175,25 +178,41 @@ final class SimulatedLoop implements EventLoop {
 
     /** Whether {@link #finish} may be called: close() would return. */
     boolean canFinish() {
-        return closing() && process.alive() && !running && (!started || actions.isEmpty());
+        if (!closing() || !process.alive()) {
+            return false;
+        }
+        return closing == null
+                ? !running && (!started || actions.isEmpty())
+                : waitingFor.terminated();
     }
 
+    /** Runs the pending close(), as far as it gets. */
     void finish() {
         closed = true;
-        finished = true;
+        if (closing == null) {
+            closing = new Strand(closer);
+        }
         // L2: the closer may delete tags, in place of the loop that is dead.
         SimulatedLoop before = process.running();
         process.running(this);
         try {
-            closer.run();
+            closing.resume();
         } finally {
             process.running(before);
+        }
+        if (closing.done()) {
+            closing = null;
+            finished = true;
         }
     }
 
     /** Its process has died. */
     void kill() {
-        killedAtWork |= running || !actions.isEmpty();
+        killedAtWork |= running || !actions.isEmpty() || closing();
+        if (closing != null) {
+            closing.kill();
+            closing = null;
+        }
         if (strand != null) {
             strand.kill();
             strand = null;
@@ -286,7 +305,7 @@ final class SimulatedLoop implements EventLoop {
         waiting.waitingFor = this;
         while (!terminated()) {
             current.pause();
-            if (waiting.cancelled) {
+            if (waiting.cancelled && waiting.closing == null) {
                 throw new InterruptedException("The waiting loop was closed.");
             }
         }
