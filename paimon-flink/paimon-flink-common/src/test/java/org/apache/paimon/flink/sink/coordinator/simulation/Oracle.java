@@ -227,8 +227,7 @@ final class Oracle {
                                                                 && isOfUser(
                                                                         commit, job.history.user))
                                 // What a clone has committed has expired and was compacted (A7).
-                                || job.restored.stream()
-                                        .anyMatch(checkpoint -> checkpoint.missedForeignCommit);
+                                || job.hasMissedForeignCommit();
                 break;
             case FOREIGN:
                 hasReason = foreignCommit(job, false) != null;
@@ -683,9 +682,7 @@ final class Oracle {
         }
         // A snapshot without files may be made again when nothing tells of the first one any more.
         boolean unseen =
-                foreignCommit(committer, false) != null
-                        || committer.restored.stream()
-                                .anyMatch(checkpoint -> checkpoint.missedForeignCommit);
+                foreignCommit(committer, false) != null || committer.hasMissedForeignCommit();
         if (unseen) {
             // What has expired between two looks can be seen by nobody.
             knownLimits++;
