@@ -60,6 +60,9 @@ public final class RestoredCommits {
     /** Null for a checkpoint of a build that writes none, and for a job without a checkpoint. */
     @Nullable private CommitProgress progress;
 
+    /** The run of the checkpoint; null when it names none. */
+    @Nullable private final String runId;
+
     private final Map<Long, Snapshot> byIdentifier = new HashMap<>();
 
     /** Highest identifier that is known to be committed and in the table. */
@@ -94,6 +97,7 @@ public final class RestoredCommits {
         this.tags = tags;
         this.files = new CommittedFiles(snapshots, tags, files);
         this.progress = progress;
+        this.runId = progress == null ? null : progress.runId();
         this.rollbacks = new ObservedRollbacks(files, snapshots.commitUser());
     }
 
@@ -138,7 +142,7 @@ public final class RestoredCommits {
 
     /** In whose name to commit what is not committed; empty when the checkpoint names nobody. */
     public Optional<String> runId() {
-        return Optional.ofNullable(progress).map(CommitProgress::runId);
+        return Optional.ofNullable(runId);
     }
 
     /** What the checkpoint knows of the commits before it; empty when it says nothing of them. */
@@ -250,7 +254,7 @@ public final class RestoredCommits {
 
     private boolean isOfThisCourse(Snapshot snapshot) {
         return snapshots.isOwn(snapshot)
-                && (progress == null || progress.runId().equals(CommitProperties.runId(snapshot)));
+                && (progress == null || runId.equals(CommitProperties.runId(snapshot)));
     }
 
     private long anchorId(CommitProgress known) {

@@ -75,6 +75,8 @@ final class CommitRecovery {
             SavepointTaggingCommitter.Decoder committables,
             boolean partitionMarkDoneRecoverFromState)
             throws IOException {
+        // The table may have been rolled back since it was opened.
+        observeNew();
         boolean known = restored.committed(identifier);
         ManifestCommittable committable = null;
         if (!known && restored.filesDecide()) {

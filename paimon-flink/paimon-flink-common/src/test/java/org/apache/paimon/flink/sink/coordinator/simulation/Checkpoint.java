@@ -305,6 +305,9 @@ final class Checkpoint {
         final long identifier;
         final SimulatedJob job;
 
+        /** What was restored is committed in the name of whoever has taken it. */
+        final SimulatedJob inNameOf;
+
         /** The table went back behind it. */
         boolean rolledBack;
 
@@ -316,6 +319,7 @@ final class Checkpoint {
             this.snapshotId = snapshotId;
             this.identifier = identifier;
             this.job = job;
+            this.inNameOf = job == null ? null : job.inWhoseName(identifier);
         }
 
         @Override

@@ -1264,4 +1264,88 @@ class FoundBySimulationTest {
                 .reaches("2 starts, 1 restart, 1 commit, 1 tag, 1 fault, 1 failure")
                 .keepsItsPromises();
     }
+
+    /** Seed 850628238. */
+    @Test
+    @DisplayName(
+            "A7: a clone refuses what the other job recovers in the name of a run that it does not know")
+    void cloneRefusesWhatTheOtherRecovers() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .forceSnapshots()
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_OLD, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.MANY_COMMITS, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.FAIL_ALL, 0, 0)
+                .then(StepKind.CLONE, 7, 0)
+                .then(StepKind.SWITCH_JOBS, 0, 0)
+                .then(StepKind.DRAIN, 0, 1)
+                .then(StepKind.RESTART, 0, 0)
+                .then(StepKind.EXPIRE, 0, 0)
+                .then(StepKind.DELETE_TAG, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SWITCH_JOBS, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .reaches("3 starts, 1 restart, 2 commits, 2 tags, 1 deleted tag, 1 refusal")
+                .keepsItsPromises();
+    }
+
+    /** Seed 851592886. */
+    @Test
+    @DisplayName("A4: a failover behind a rollback recovers in the name of the checkpoint's run")
+    void rolledBackInAFailoverKeepsTheRun() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.MANY_COMMITS, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.COMMIT_FAILS, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.ROLL_BACK_BELOW, 0, 3)
+                .then(StepKind.STOP, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_SAVEPOINT, 3, 0)
+                .then(StepKind.LOOP, 0, 0)
+                .then(StepKind.ROLL_BACK_BELOW, 0, 0)
+                .then(StepKind.FAIL_ALL, 0, 0)
+                .then(StepKind.RESTART, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 6, 0)
+                .then(StepKind.RESTORE_OLD, 1, 0)
+                .reaches("3 starts, 1 restart, 1 commit, 1 tag, 1 fault, 1 failure")
+                .keepsItsPromises();
+    }
+
+    /** Seed 851628834. */
+    @Test
+    @DisplayName("A4: a rollback between the start and the last replay is seen")
+    void rolledBackBeforeTheReplays() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .withoutTags()
+                .then(StepKind.FRESH_JOB, 4, 0)
+                .then(StepKind.DRAIN_WITHOUT, 6, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.RPC, 6, 0)
+                .then(StepKind.RPC, 1, 0)
+                .then(StepKind.RPC, 1, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 0, 1)
+                .then(StepKind.WRITE, 3, 0)
+                .then(StepKind.MANY_COMMITS, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_SAVEPOINT, 7, 0)
+                .then(StepKind.CLOSED, 3, 0)
+                .then(StepKind.LOOP, 0, 0)
+                .then(StepKind.ROLL_BACK_BELOW, 0, 3)
+                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 2, 0)
+                .then(StepKind.RESTORE_OLD, 0, 0)
+                .reaches("4 starts, 3 commits")
+                .keepsItsPromises();
+    }
 }

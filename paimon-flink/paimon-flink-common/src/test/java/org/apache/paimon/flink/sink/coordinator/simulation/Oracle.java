@@ -278,22 +278,14 @@ final class Oracle {
 
     /** Whether a commit is of what was restored: of whom took it, or whoever else restored it. */
     private static boolean isOfPredecessor(SimulatedJob job, Checkpoint.Commit commit) {
-        for (Checkpoint ours : commit.job.restored) {
-            if (ours.takenBy == job && commit.identifier <= Math.min(ours.id, job.lastCommitted)) {
-                // Committed by both, as the table was rolled back in between. It says that this job
-                // has committed it, which is true.
-                return true;
-            }
+        if (commit.inNameOf == job && commit.identifier <= job.lastCommitted) {
+            // Committed by both, as the table was rolled back in between. It says that this job
+            // has committed it, which is true.
+            return true;
         }
         for (Checkpoint restored : job.restored) {
-            if (commit.identifier <= restored.id && restored.takenBy == commit.job) {
+            if (commit.identifier <= restored.id && restored.takenBy == commit.inNameOf) {
                 return true;
-            }
-            for (Checkpoint same : commit.job.restored) {
-                if (commit.identifier <= Math.min(same.id, restored.id)
-                        && restored.takenBy == same.takenBy) {
-                    return true;
-                }
             }
         }
         return false;

@@ -143,6 +143,13 @@ final class SimulatedJob {
                 closing -> loop.setCloser(closing));
     }
 
+    /** In whose name it commits an identifier. */
+    SimulatedJob inWhoseName(long identifier) {
+        Checkpoint newest = restored.isEmpty() ? null : restored.get(restored.size() - 1);
+        boolean recovers = newest != null && identifier <= newest.id;
+        return recovers && newest.takenBy != null ? newest.takenBy : this;
+    }
+
     /** Whether whoever has taken what it was restored from had missed a foreign commit. */
     boolean hasMissedForeignCommit() {
         return restored.stream().anyMatch(checkpoint -> checkpoint.missedForeignCommit);
