@@ -29,7 +29,6 @@ import org.slf4j.LoggerFactory;
 
 import javax.annotation.Nullable;
 
-import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -102,26 +101,29 @@ final class SessionCommitter {
 
     /** Waits for the lock, and looks at the table before anything is committed to it. */
     void open(MetricGroup committerMetrics) throws Exception {
+        acquireLock();
         openTable(committerMetrics);
         restoredState = null;
         committer.start(restoredCheckpointId);
         carryOutAborts();
     }
 
-    private void openTable(MetricGroup committerMetrics) throws Exception {
-        boolean restored = hasRestoredState();
+    private void acquireLock() throws Exception {
         state =
-                restored
+                hasRestoredState()
                         ? CommitterState.read(restoredCheckpointId, restoredState)
                         : CommitterState.fresh(initialCommitUser);
         CommitterLock.acquire(opener.table(), state.commitUser(), loop, closing);
+    }
+
+    private void openTable(MetricGroup committerMetrics) throws Exception {
         committer =
                 opener.open(
                         Committer.createContext(
                                 state.commitUser(),
                                 committerMetrics,
                                 true,
-                                restored,
+                                hasRestoredState(),
                                 state.store(),
                                 1,
                                 0),
@@ -177,26 +179,28 @@ final class SessionCommitter {
     }
 
     private void giveUpSavepoints() {
-        List<Long> aborted = memory.aborted().notCarriedOut();
-        if (committer == null && aborted.isEmpty() && memory.unconfirmedSavepoints().isEmpty()) {
-            return;
-        }
         try {
             if (committer == null) {
                 // This session was interrupted before it had opened the table, or could not open
-                // it; an earlier one may still have to end.
+                // it. An earlier one that still has to end may tag a savepoint until then.
+                acquireLock();
+                if (memory.nothingUnconfirmed()) {
+                    return;
+                }
                 openTable(new UnregisteredMetricsGroup());
             }
         } catch (Exception e) {
-            LOG.warn(
-                    "The savepoints {} had not completed when the job ended, and the coordinator"
-                            + " could not look at {}. Their tags stay until they are deleted, as by"
-                            + " sys.expire_savepoint_tags.",
-                    memory.unconfirmedSavepoints(),
-                    opener.table(),
-                    e);
+            if (!memory.nothingUnconfirmed()) {
+                LOG.warn(
+                        "The savepoints {} had not completed when the job ended, and the"
+                                + " coordinator could not look at {}. Their tags stay until they are"
+                                + " deleted, as by sys.expire_savepoint_tags.",
+                        memory.unconfirmedSavepoints(),
+                        opener.table(),
+                        e);
+            }
             return;
         }
-        committer.giveUpSavepoints(aborted);
+        committer.giveUpSavepoints(memory.aborted().notCarriedOut());
     }
 }

@@ -20,8 +20,8 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
  * What the coordinators of one operator have to remember as long as one JobMaster runs the job.
@@ -38,7 +38,7 @@ public final class JobMasterMemory {
 
     private final AbortedCheckpoints aborted = new AbortedCheckpoints();
     private final TaggedSavepoints tagged = new TaggedSavepoints();
-    private final Map<Long, UnconfirmedSavepoint> unconfirmed = new TreeMap<>();
+    private final Map<Long, UnconfirmedSavepoint> unconfirmed = new ConcurrentSkipListMap<>();
     private final CoordinatorMetrics metrics = new CoordinatorMetrics();
     private final ForeignCommits foreignCommits;
 
@@ -68,9 +68,14 @@ public final class JobMasterMemory {
         return tagged;
     }
 
-    /** L2: see {@link UnconfirmedSavepoints}, whose event loop alone uses them. */
+    /** L2: see {@link UnconfirmedSavepoints}. */
     Map<Long, UnconfirmedSavepoint> unconfirmed() {
         return unconfirmed;
+    }
+
+    /** L2: whether no tag has to go when the job ends now. */
+    public boolean nothingUnconfirmed() {
+        return unconfirmed.isEmpty() && aborted.notCarriedOut().isEmpty();
     }
 
     /** L2: their tags stay when no session could look at the table; in ascending order. */
