@@ -12,10 +12,18 @@
 
 package org.apache.paimon.utils;
 
+import javax.annotation.Nullable;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.zip.Checksum;
+
 /**
- * The CRC-32C checksum (Castagnoli), which {@code java.util.zip} has from Java 9 on only.
+ * The CRC-32C checksum (Castagnoli). Stateless.
  *
- * <p>Eight bytes per step, by eight tables. Stateless.
+ * <p>{@code java.util.zip} has it from Java 9 on, where the processor computes it. Before that,
+ * tables do: eight bytes per step, by eight tables.
  */
 public final class Crc32c {
 
@@ -29,7 +37,23 @@ public final class Crc32c {
     /** Slice s, value v: what v contributes when s bytes follow it in one step. */
     private static final int[] TABLE = table();
 
+    /** Makes the JDK's own; null where there is none. */
+    @Nullable private static final MethodHandle OF_THE_JDK = ofTheJdk();
+
     private Crc32c() {}
+
+    @Nullable
+    private static MethodHandle ofTheJdk() {
+        try {
+            return MethodHandles.publicLookup()
+                    .findConstructor(
+                            Class.forName("java.util.zip.CRC32C"),
+                            MethodType.methodType(void.class))
+                    .asType(MethodType.methodType(Checksum.class));
+        } catch (ReflectiveOperationException e) {
+            return null;
+        }
+    }
 
     private static int[] table() {
         int[] table = new int[SLICES * VALUES];
@@ -48,6 +72,23 @@ public final class Crc32c {
     }
 
     public static int of(byte[] bytes) {
+        if (OF_THE_JDK == null) {
+            return byTables(bytes);
+        }
+        Checksum checksum = newChecksum();
+        checksum.update(bytes, 0, bytes.length);
+        return (int) checksum.getValue();
+    }
+
+    private static Checksum newChecksum() {
+        try {
+            return (Checksum) OF_THE_JDK.invokeExact();
+        } catch (Throwable e) {
+            throw new IllegalStateException("The JDK's CRC-32C cannot be made.", e);
+        }
+    }
+
+    static int byTables(byte[] bytes) {
         int[] table = TABLE;
         int crc = -1;
         int i = 0;

@@ -24,7 +24,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Turns {@link CheckpointCommittables} into bytes and back. Stateless; any thread may use it.
+ * Turns {@link CheckpointCommittables} into bytes and back. Threads: one at a time, as for the
+ * base's serializers; the static methods may be called by any.
  *
  * <ul>
  *   <li>version 1: checkpoint id (long), watermark (long), version of the committables (int),
@@ -46,6 +47,7 @@ public class CheckpointCommittablesSerializer
     public static final int VERSION_3 = 3;
 
     private final CommittableSerializer committableSerializer;
+    private final CommittableReader reader = new CommittableReader();
 
     public CheckpointCommittablesSerializer(CommittableSerializer committableSerializer) {
         this.committableSerializer = committableSerializer;
@@ -103,7 +105,7 @@ public class CheckpointCommittablesSerializer
         List<Committable> committables = new ArrayList<>(body.count());
         while (body.hasNext()) {
             body.skip();
-            committables.add(decode(body));
+            committables.add(decode(serialized, body));
         }
         return new CheckpointCommittables(
                 checkpointId(serialized),
@@ -113,9 +115,12 @@ public class CheckpointCommittablesSerializer
                 savepoint(version, serialized));
     }
 
-    private Committable decode(Body body) throws IOException {
+    private Committable decode(byte[] serialized, Body body) throws IOException {
         try {
-            return committableSerializer.deserialize(body.committableVersion(), body.copy());
+            return body.committableVersion() == committableSerializer.getVersion()
+                            && reader.canRead(serialized, body.offset(), body.length())
+                    ? reader.read(serialized, body.offset(), body.length())
+                    : committableSerializer.deserialize(body.committableVersion(), body.copy());
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
             // The last one where a length in it is absurd, which a checksum would have shown (S2).
             throw new IOException(
