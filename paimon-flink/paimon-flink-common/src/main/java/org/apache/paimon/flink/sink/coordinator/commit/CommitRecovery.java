@@ -75,9 +75,12 @@ final class CommitRecovery {
             SavepointTaggingCommitter.Decoder committables,
             boolean partitionMarkDoneRecoverFromState)
             throws IOException {
-        // The table may have been rolled back since it was opened.
-        observeNew();
         boolean known = restored.committed(identifier);
+        if (known) {
+            // The table may have been rolled back since it was opened.
+            observeNew();
+            known = restored.committed(identifier);
+        }
         ManifestCommittable committable = null;
         if (!known && restored.filesDecide()) {
             committable = committables.decode();
