@@ -76,21 +76,22 @@ final class CommitRecovery {
             boolean partitionMarkDoneRecoverFromState)
             throws IOException {
         boolean known = restored.committed(identifier);
+        ManifestCommittable committable = null;
         if (known) {
+            committable = newestIdentifier() < identifier ? null : committables.decode();
             // The table may have been rolled back since it was opened.
             observeNew();
             known = restored.committed(identifier);
         }
-        ManifestCommittable committable = null;
-        if (!known && restored.filesDecide()) {
-            committable = committables.decode();
-            known = restored.committed(identifier, committable.fileCommittables());
-            if (known) {
+        if (!known) {
+            committable = committable == null ? committables.decode() : committable;
+            if (restored.filesDecide()
+                    && restored.committed(identifier, committable.fileCommittables())) {
+                known = true;
                 snapshots.hasExpired(identifier, runId());
             }
         }
         if (!known) {
-            committable = committable == null ? committables.decode() : committable;
             known = committedMeanwhile(committable);
         }
         if (known) {
