@@ -47,6 +47,17 @@ class CommitProgressTest {
     }
 
     @Test
+    @DisplayName("A4: a later checkpoint that knows nothing new says the same of itself")
+    void later() {
+        CommitProgress progress = full();
+
+        assertThat(progress.as(13).checkpointId()).isEqualTo(13);
+        assertThat(progress.as(13).as(progress.checkpointId()))
+                .usingRecursiveComparison()
+                .isEqualTo(progress);
+    }
+
+    @Test
     @DisplayName("S2: the layout is the documented one")
     void layout() throws Exception {
         assertThat(progress(null).toBytes())
@@ -76,7 +87,7 @@ class CommitProgressTest {
 
         assertThatThrownBy(() -> CommitProgress.fromBytes(Arrays.copyOf(whole, whole.length + 3)))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("3 bytes are left over");
+                .hasMessageContaining("cannot be read: 3 bytes are left over.");
     }
 
     @Test

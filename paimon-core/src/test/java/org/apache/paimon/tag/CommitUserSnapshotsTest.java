@@ -88,6 +88,7 @@ class CommitUserSnapshotsTest {
 
         Snapshot next = fixture.commit(OTHER, 10, 3);
         assertThat(own.look()).containsExactly(next);
+        assertThat(own.missed()).as("none has expired").isFalse();
         assertThat(own.seen()).isEqualTo(SnapshotPosition.of(next));
         assertThat(own.newestOwn()).isEqualTo(OwnSnapshot.of(mine));
         assertThat(own.newestOwn().runId()).isEqualTo(RUN);
@@ -250,6 +251,50 @@ class CommitUserSnapshotsTest {
     }
 
     @Test
+    @DisplayName("R2: an own snapshot whose id others use again is not the newest own one any more")
+    void newestOwnIsReplaced() throws Exception {
+        Snapshot first = fixture.commitAs(ME, RUN, 3, 1);
+        fixture.commitAs(ME, RUN, 4, 2);
+        own.look();
+        fixture.table().rollbackTo(first.id());
+        fixture.commit(OTHER, 1, 3);
+        fixture.commit(OTHER, 2, 4);
+
+        assertThat(own.look()).hasSize(2);
+        assertThat(own.newestOwn()).isEqualTo(OwnSnapshot.of(first));
+    }
+
+    @Test
+    @DisplayName("A7: in a table that was created again all is new, from its first snapshot on")
+    void createdAgain() throws Exception {
+        fixture.commit(OTHER, 1, 1);
+        own.look();
+        SnapshotPosition before = own.seen();
+        fixture.dropTable();
+        fixture.createTableAgain();
+        Snapshot first = fixture.commit(OTHER, 1, 1);
+
+        assertThat(own.isReplaced(before)).isTrue();
+        assertThat(own.isThere(before)).isFalse();
+        assertThat(own.isThere(SnapshotPosition.of(first))).isTrue();
+        assertThat(own.look()).containsExactly(first);
+        assertThat(own.rolledBack()).isTrue();
+    }
+
+    @Test
+    @DisplayName("A7: behind a rollback, what has the commit time of the last look is not new")
+    void sameCommitTime() throws Exception {
+        fixture.commit(OTHER, 1, 1);
+        fixture.manySnapshots(OTHER, 1);
+        assertThat(own.look()).hasSize(2);
+        assertThat(fixture.fileIO().delete(snapshots.snapshotPath(2), false)).isTrue();
+        fixture.hint("LATEST", 1);
+
+        assertThat(own.look()).isEmpty();
+        assertThat(own.rolledBack()).isTrue();
+    }
+
+    @Test
     @DisplayName("anchor: a snapshot that has expired is not replaced, nor is the empty table")
     void expiredIsNotReplaced() throws Exception {
         SnapshotPosition expired = SnapshotPosition.of(fixture.commit(OTHER, 3, 1));
@@ -375,6 +420,39 @@ class CommitUserSnapshotsTest {
         assertThat(own.newestOwn()).isEqualTo(OwnSnapshot.of(first));
     }
 
+    @Test
+    @DisplayName("R2: a commit that only files show was at the latest before the oldest snapshot")
+    void ownSnapshotHasExpired() throws Exception {
+        own.hasExpired(5, RUN);
+        assertThat(own.newestOwn()).as("a table without snapshots says nothing").isNull();
+
+        for (int i = 1; i <= 5; i++) {
+            fixture.commit(OTHER, i, i);
+        }
+        fixture.expireAllBut(2);
+        own.hasExpired(5, RUN);
+        assertThat(own.newestOwn()).isEqualTo(OwnSnapshot.expired(3, 5, RUN));
+        own.hasExpired(6, RUN);
+        assertThat(own.newestOwn()).as("the place is known").extracting("identifier").isEqualTo(5L);
+    }
+
+    @Test
+    @DisplayName("R2: one that has expired takes the place of an older own snapshot, not a newer")
+    void expiredIsNewerOrOlder() throws Exception {
+        Snapshot first = fixture.commitAs(ME, RUN, 1, 1);
+        own.look();
+        fixture.commit(OTHER, 1, 2);
+        fixture.commit(OTHER, 2, 3);
+        fixture.expireAllBut(1);
+        own.hasExpired(2, RUN);
+        assertThat(own.newestOwn()).isEqualTo(OwnSnapshot.expired(first.id() + 1, 2, RUN));
+
+        Snapshot fourth = fixture.commitAs(ME, RUN, 3, 4);
+        own.look();
+        own.hasExpired(2, RUN);
+        assertThat(own.newestOwn()).isEqualTo(OwnSnapshot.of(fourth));
+    }
+
     @Tag("slow")
     @ParameterizedTest(name = "{0} snapshots")
     @ValueSource(ints = {10, 1_000, 10_000})
@@ -476,6 +554,30 @@ class CommitUserSnapshotsTest {
         beforeReading(2, () -> fixture.table().rollbackTo(1));
 
         assertThat(own.head().id()).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("T10: the head is found while what was the head expires")
+    void findsTheHeadDuringExpiration() throws Exception {
+        fixture.commit(OTHER, 1, 1);
+        beforeReading(
+                1,
+                () -> {
+                    fixture.commit(OTHER, 2, 2);
+                    fixture.expireAllBut(1);
+                });
+
+        assertThat(own.head().id()).isEqualTo(2);
+    }
+
+    @Test
+    @DisplayName("T10: a hint for a snapshot where there is none any more is an empty table")
+    void hintWithoutSnapshots() throws Exception {
+        fixture.commit(OTHER, 1, 1);
+        beforeReading(1, () -> fixture.fileIO().delete(snapshots.snapshotPath(1), false));
+
+        assertThat(own.head()).isEqualTo(SnapshotPosition.START);
+        assertThat(own.oldest()).isEmpty();
     }
 
     @Test

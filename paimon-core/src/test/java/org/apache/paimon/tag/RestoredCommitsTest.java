@@ -14,15 +14,11 @@ package org.apache.paimon.tag;
 
 import org.apache.paimon.Snapshot;
 import org.apache.paimon.table.sink.CommitMessage;
-import org.apache.paimon.tag.testutils.AppendTableFixture;
 import org.apache.paimon.tag.testutils.CapturedLog;
 
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
-import java.io.File;
 import java.util.Collections;
 import java.util.List;
 
@@ -30,51 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** A4 and R2 on real tables: what is in the table of what a checkpoint replays. */
-class RestoredCommitsTest {
-
-    private static final String ME = "job-me";
-    private static final String OTHER = "job-other";
-    private static final String RUN = "run-of-the-checkpoint";
-    private static final String OTHER_RUN = "another-run";
-
-    @TempDir private File directory;
-
-    private AppendTableFixture fixture;
-
-    @BeforeEach
-    void createTable() throws Exception {
-        fixture = AppendTableFixture.create(directory);
-    }
-
-    private RestoredCommits restored(CommitProgress progress) throws Exception {
-        return new RestoredCommits(
-                new CommitUserSnapshots(fixture.snapshotManager(), ME),
-                new SavepointTags(fixture.tagManager(), fixture.fileIO()),
-                new StoredTableFiles(
-                        () -> {
-                            try {
-                                return fixture.table();
-                            } catch (Exception e) {
-                                throw new AssertionError(e);
-                            }
-                        }),
-                progress);
-    }
-
-    /** A checkpoint taken now. */
-    private CommitProgress checkpoint(Snapshot newestOwn) throws Exception {
-        return new CommitProgress(
-                3,
-                RUN,
-                2,
-                0,
-                new CommitUserSnapshots(fixture.snapshotManager(), ME).head(),
-                newestOwn == null ? null : OwnSnapshot.of(newestOwn));
-    }
-
-    private void tag(Snapshot snapshot, String name) throws Exception {
-        fixture.tagManager().createTag(snapshot, name, null, Collections.emptyList(), false);
-    }
+class RestoredCommitsTest extends RestoredCommitsTestBase {
 
     // ------------------------------------------------------------------------
     //  1: snapshots above the anchor

@@ -25,12 +25,14 @@ import org.apache.paimon.tag.testutils.CountingFileIO;
 import org.apache.paimon.tag.testutils.RecordingTagCallback;
 import org.apache.paimon.utils.TagManager;
 
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.File;
@@ -97,6 +99,7 @@ class SavepointTaggerTest {
         assertThat(tags.getOrThrow("savepoint-2").trimToSnapshot()).isEqualTo(savepoint);
         assertThat(callbacks.journal()).containsExactly("created savepoint-2@2 #1");
         assertThat(tagger.statistics().created()).isEqualTo(1);
+        assertThat(tagger.statistics().lastTagged()).isEqualTo(2);
 
         fixture.expireAllBut(1);
         assertThat(fixture.idsAtTag("savepoint-2")).containsExactly(1, 2, 3);
@@ -317,6 +320,22 @@ class SavepointTaggerTest {
         tagger(OTHER, callbacks, null).deleteTag(1, others);
         assertThat(tagger.createTag(1, mine)).contains("savepoint-1-2");
         assertThat(fixture.tags()).containsExactly("savepoint-1-2");
+    }
+
+    @ParameterizedTest(name = "commit user {0}, savepoint path {1}")
+    @CsvSource({ME + ", file:/sp-1, 1", ME + ", file:/sp-2, 2", OTHER + ", file:/sp-1, 2"})
+    @DisplayName("L1: a tag on a snapshot of the commit user with the savepoint's path is its tag")
+    void ownedByItsPath(String commitUser, String path, int tagsAfterwards) throws Exception {
+        Snapshot earlier = fixture.commitSavepoint(commitUser, "run-1", 1, path, 1);
+        tags.createTag(earlier, "savepoint-1", null, Collections.emptyList(), false);
+        Snapshot mine = fixture.commitSavepoint(ME, "run-1", 1, "file:/sp-1", 2);
+
+        assertThat(tagger.createTag(1, mine))
+                .contains(tagsAfterwards == 1 ? "savepoint-1" : "savepoint-1-2");
+
+        assertThat(fixture.tags()).hasSize(tagsAfterwards);
+        assertThat(fixture.idsAtTag("savepoint-1")).as("it stays as it is").containsExactly(1);
+        assertThat(tagger.statistics().created()).isEqualTo(tagsAfterwards - 1);
     }
 
     @Test
@@ -781,6 +800,33 @@ class SavepointTaggerTest {
         overwrite("savepoint-1", torn);
         assertThat(retaining.deleteTag(1, savepoint)).isFalse();
         assertThat(fixture.tags()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("A8: a torn tag file that cannot be removed fails the call, with both reasons")
+    void tornTagThatCannotBeRemoved() throws Exception {
+        Snapshot savepoint = fixture.commit(ME, 1, 1);
+        String whole = tagFile(tagger, savepoint);
+        overwrite("savepoint-1", whole.substring(0, whole.length() - 2));
+        before(
+                CountingFileIO.Call.DELETE,
+                "tag-savepoint-1",
+                () -> {
+                    throw new IOException("the storage refuses");
+                });
+
+        assertThatThrownBy(() -> tagger.createTag(1, savepoint))
+                .isInstanceOf(SavepointTagException.class)
+                .hasMessageContaining("Cannot read tag savepoint-1")
+                .satisfies(
+                        e ->
+                                assertThat(e.getSuppressed())
+                                        .singleElement()
+                                        .asInstanceOf(InstanceOfAssertFactories.THROWABLE)
+                                        .hasMessage("the storage refuses"));
+        assertThat(tagger.statistics().failures()).isEqualTo(1);
+
+        assertThat(tagger.createTag(1, savepoint)).as("called again").contains("savepoint-1");
     }
 
     @ParameterizedTest(name = "{0} characters before the end of the commit identifier")

@@ -62,7 +62,7 @@ class SnapshotIdentityTest {
                         new SnapshotIdentity(5, 1_001, "job", 4),
                         new SnapshotIdentity(5, 1_000, "another job", 4),
                         new SnapshotIdentity(5, 1_000, "job", 3))) {
-            assertThat(other).isNotEqualTo(MEANT);
+            assertThat(other).isNotEqualTo(MEANT).doesNotHaveSameHashCodeAs(MEANT);
         }
         assertThat(MEANT).isNotEqualTo("job").isNotEqualTo(null);
     }

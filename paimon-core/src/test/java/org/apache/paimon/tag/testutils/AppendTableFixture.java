@@ -201,10 +201,17 @@ public final class AppendTableFixture {
     /** Commits rows as the complete cut of a savepoint. */
     public Snapshot commitSavepoint(String commitUser, String runId, long identifier, int... ids)
             throws Exception {
+        return commitSavepoint(commitUser, runId, identifier, null, ids);
+    }
+
+    /** The same, of a savepoint that is written to a path. */
+    public Snapshot commitSavepoint(
+            String commitUser, String runId, long identifier, String path, int... ids)
+            throws Exception {
         ManifestCommittable committable =
                 new ManifestCommittable(identifier, null, write(commitUser, identifier, ids));
         CommitProperties.stamp(committable, "job of " + runId, runId);
-        CommitProperties.stampSavepoint(committable, null);
+        CommitProperties.stampSavepoint(committable, path);
         return commit(commitUser, committable);
     }
 
