@@ -84,6 +84,33 @@ class CommitStatisticsTest {
         assertThat(busyTime.getValue()).isEqualTo(200);
     }
 
+    @Test
+    @DisplayName("A commit that took less than a millisecond is one, and its age is told")
+    void measuresShortCommits() {
+        pass(Duration.ofSeconds(10));
+        statistics.committed(statistics.commitBegins());
+        assertThat(statistics.lastCommitMillis()).isZero();
+        assertThat(statistics.secondsSinceLastCommit()).isZero();
+
+        pass(Duration.ofSeconds(7));
+        assertThat(statistics.secondsSinceLastCommit()).isEqualTo(7);
+    }
+
+    @Test
+    @DisplayName("Busy time is zero in a period without actions, whatever was spent before")
+    void measuresBusyTimeOfEachPeriod() {
+        AtomicLong busy = new AtomicLong(Duration.ofSeconds(3).toNanos());
+        BusyTime busyTime = new BusyTime(busy::get, nanos::get);
+        busy.addAndGet(Duration.ofSeconds(1).toNanos());
+        pass(Duration.ofSeconds(10));
+        busyTime.update();
+        assertThat(busyTime.getValue()).isEqualTo(100);
+
+        pass(Duration.ofSeconds(10));
+        busyTime.update();
+        assertThat(busyTime.getValue()).isZero();
+    }
+
     private void pass(Duration time) {
         nanos.addAndGet(time.toNanos());
     }

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -97,6 +98,25 @@ class SavepointFilesTest {
         await("the earlier look is answered")
                 .atMost(Duration.ofMinutes(1))
                 .until(() -> impatient.of(path) == SavepointOutcome.UNFINISHED);
+    }
+
+    @Test
+    @DisplayName("L2: who is interrupted while it waits stays interrupted, and is told nothing")
+    void isInterruptedWhileItWaits() throws Exception {
+        Path pipe = directory.resolve("_metadata");
+        assumeThat(mkfifo(pipe)).as("mkfifo made %s", pipe).isTrue();
+        try (CapturedLog log = CapturedLog.of(SavepointFiles.class)) {
+            Thread.currentThread().interrupt();
+            SavepointOutcome outcome = files.of(directory.toUri().toString());
+
+            assertThat(Thread.interrupted()).isTrue();
+            assertThat(outcome).isEqualTo(SavepointOutcome.UNKNOWN);
+            assertThat(log.messages()).anyMatch(line -> line.contains("interrupted"));
+        } finally {
+            Thread.interrupted();
+            // Both ends: whoever opens the pipe waits no longer.
+            new RandomAccessFile(pipe.toFile(), "rw").close();
+        }
     }
 
     private static boolean mkfifo(Path pipe) throws InterruptedException {

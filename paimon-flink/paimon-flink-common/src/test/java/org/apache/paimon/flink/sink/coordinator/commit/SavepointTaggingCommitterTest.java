@@ -299,6 +299,66 @@ class SavepointTaggingCommitterTest {
     }
 
     @Test
+    @DisplayName("L2, T5: a withdrawn savepoint loses its tag, one at another path keeps it")
+    void withdrawsTheSavepointAtThePath() throws Exception {
+        start();
+        checkpoint(1, -1);
+        committer.savepoint(1, "s3://bucket/savepoint-a");
+        committer.commit(Collections.singletonList(committable(1, 1)));
+        assertThat(fixture.tags()).containsExactly("savepoint-1");
+        restartElsewhere(1);
+
+        committer.withdraw(1, "s3://bucket/savepoint-b");
+        assertThat(fixture.tags()).containsExactly("savepoint-1");
+        committer.withdraw(1, "s3://bucket/savepoint-a");
+        assertThat(fixture.tags()).isEmpty();
+        assertThat(fixture.ids()).containsExactly(1);
+    }
+
+    @Test
+    @DisplayName("L2: a withdrawn savepoint is pending no longer")
+    void withdrawnIsNotPending() throws Exception {
+        start();
+        committer.savepoint(1);
+        committer.commit(Collections.singletonList(committable(1, 1)));
+        committer.savepoint(1);
+        committer.withdraw(1, fixture.snapshots().get(0));
+
+        assertThat(committer.pendingSavepoints()).isEmpty();
+        assertThat(committer.snapshotWithTag(1)).isEmpty();
+        assertThat(fixture.tags()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("L1: a savepoint that is told again without its path keeps the path")
+    void keepsTheKnownPath() throws Exception {
+        start();
+        committer.savepoint(1, "s3://bucket/savepoint-a");
+        committer.savepoint(1);
+        committer.savepoint(2);
+        committer.savepoint(2, "s3://bucket/savepoint-b");
+        committer.commit(Arrays.asList(committable(1, 1), committable(2, 2)));
+
+        assertThat(fixture.snapshots().get(0).properties())
+                .containsEntry("flink.savepoint.path", "s3://bucket/savepoint-a");
+        assertThat(fixture.snapshots().get(1).properties())
+                .containsEntry("flink.savepoint.path", "s3://bucket/savepoint-b");
+    }
+
+    @Test
+    @DisplayName("A1: an aborted savepoint that had a tag is known no longer")
+    void forgetsTheTagOfAnAbortedSavepoint() throws Exception {
+        start();
+        committer.savepoint(1);
+        committer.commit(Collections.singletonList(committable(1, 1)));
+        assertThat(committer.snapshotWithTag(1)).contains(fixture.snapshots().get(0));
+        committer.abort(1);
+
+        assertThat(committer.snapshotWithTag(1)).isEmpty();
+        assertThat(fixture.tags()).isEmpty();
+    }
+
+    @Test
     @DisplayName("T9: what does not concern savepoints is the wrapped committer's business")
     void passesEverythingElseOn() throws Exception {
         options.put("commit.force-create-snapshot", "true");

@@ -444,6 +444,19 @@ class SnapshotCommitterTest {
         assertThat(identifiers()).containsExactly(1L);
     }
 
+    @Test
+    @DisplayName("A7: a closed coordinator decodes nothing that it would recover")
+    void cancelledBeforeTheRecovery() throws Exception {
+        start();
+        CommitBatch batch = batchOf(7, undecodable(7));
+        cancelled = true;
+
+        assertThatThrownBy(() -> committer.recover(7, Collections.singletonList(batch)))
+                .isInstanceOf(CancellationException.class)
+                .hasMessageContaining("its successor commits")
+                .hasMessageContaining("checkpoint 7");
+    }
+
     // ------------------------------------------------------------------------
     //  Recovery
     // ------------------------------------------------------------------------
@@ -650,6 +663,90 @@ class SnapshotCommitterTest {
                         .get()
                         .iterator()
                         .next());
+    }
+
+    @Test
+    @DisplayName(
+            "A4: the restore says of each checkpoint whether it was committed before, and counts")
+    void tellsWhatIsCommittedNow() throws Exception {
+        start();
+        takeCheckpoint(2, -1);
+        CommitStatistics statistics = memory.metrics().commits();
+        savepointAndNext();
+        committer.commit(1, Collections.singletonList(batch(1, true, reportOfSavepoint)));
+        assertThat(statistics.commits()).isEqualTo(1);
+        restart(2);
+        assertThat(committer.hasSnapshot(1)).isTrue();
+        assertThat(committer.hasSnapshot(2)).isFalse();
+        try (CapturedLog log = CapturedLog.of(SnapshotCommitter.class)) {
+            committer.recover(2, savepointAndNext());
+            assertThat(log.messages())
+                    .anyMatch(message -> message.contains("was committed before for checkpoint 1"))
+                    .anyMatch(message -> message.contains("committed now for checkpoint 2"));
+        }
+        assertThat(statistics.commits()).isEqualTo(2);
+    }
+
+    @Test
+    @DisplayName("A4: a checkpoint before the recovery knows what the restored one knew")
+    void progressOfACheckpointBeforeTheRecovery() throws Exception {
+        start();
+        committer.commit(1, Collections.singletonList(checkpoint(1, 1)));
+        takeCheckpoint(2, 1);
+        CommitProgress known = progress();
+        restart(2);
+        committer.snapshotRestoredState(3);
+        checkpoint = stateStore.getSerializedStates();
+
+        assertThat(progress().checkpointId()).isEqualTo(3);
+        assertThat(progress().runId()).isEqualTo(known.runId());
+        assertThat(progress().anchor()).isEqualTo(known.anchor());
+        assertThat(progress().newestOwn()).isEqualTo(known.newestOwn());
+        restart(3);
+        assertThat(committer.committedUpTo()).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("T9: each checkpoint asks the base's committer for its state, once")
+    void stateOfTheBase() throws Exception {
+        start();
+        committer.snapshotState(1, -1);
+        assertThat(hooks.stateSnapshots()).isEqualTo(1);
+        committer.snapshotRestoredState(2);
+        assertThat(hooks.stateSnapshots()).isEqualTo(2);
+    }
+
+    @Test
+    @DisplayName("L2: a failover withdraws the tag of an overtaken savepoint that never completed")
+    void recoveryOfASavepointThatNeverCompleted() throws Exception {
+        File place = new File(directory, "savepoint-1");
+        assertThat(place.mkdir()).isTrue();
+        String path = place.toURI().toString();
+        start();
+        takeCheckpoint(2, -1);
+        savepointAndNext();
+        committer.commit(2, atPath(path));
+        assertThat(fixture.tags()).containsExactly("savepoint-1");
+        restart(2);
+        committer.recover(2, atPath(path));
+
+        assertThat(fixture.tags()).isEmpty();
+        assertThat(identifiers()).containsExactly(1L, 2L);
+        assertThat(fixture.ids()).containsExactly(1, 2, 3);
+    }
+
+    /** Savepoint 1 and checkpoint 2. */
+    private List<CommitBatch> atPath(String path) {
+        return Arrays.asList(
+                new CommitBatch(
+                        1,
+                        Long.MIN_VALUE,
+                        true,
+                        path,
+                        new ArrayDeque<>(
+                                Collections.singleton(
+                                        new CommitBatch.Entry(0, 0, reportOfSavepoint)))),
+                batch(2, false, reportOfCheckpoint));
     }
 
     // ------------------------------------------------------------------------
