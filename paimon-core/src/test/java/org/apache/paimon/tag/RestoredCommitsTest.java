@@ -384,7 +384,8 @@ class RestoredCommitsTest extends RestoredCommitsTestBase {
 
         assertThat(restored.committed(3)).isTrue();
         assertThat(restored.progress()).isEmpty();
-        assertThat(restored.runId()).isEmpty();
+        // A4: every restore of the checkpoint looks for what was recovered in its name.
+        assertThat(restored.runId()).contains(RUN);
     }
 
     // ------------------------------------------------------------------------
