@@ -84,7 +84,8 @@ public final class Crc32c {
         try {
             return (Checksum) OF_THE_JDK.invokeExact();
         } catch (Throwable e) {
-            throw new IllegalStateException("The JDK's CRC-32C cannot be made.", e);
+            // A constructor without arguments that does nothing.
+            throw new IllegalStateException(e);
         }
     }
 
