@@ -12,6 +12,7 @@
 
 package org.apache.paimon.flink.sink.coordinator;
 
+import org.apache.paimon.flink.sink.Committable;
 import org.apache.paimon.flink.sink.CommittableSerializer;
 import org.apache.paimon.flink.sink.coordinator.report.EncodedReport;
 import org.apache.paimon.flink.sink.coordinator.report.GoldenBytes;
@@ -27,9 +28,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
 
 import static org.apache.paimon.flink.sink.coordinator.report.Reports.SERIALIZER;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -301,6 +306,45 @@ public class CheckpointCommittablesSerializerTest {
         refused(() -> SERIALIZER.deserialize(3, zeros), "Committable 1 of");
 
         assertThat(allocatedWhile(() -> tryToRead(zeros))).isLessThan(4L * zeros.length);
+    }
+
+    @Test
+    @DisplayName(
+            "Committables are decoded where they lie: without the copies of the base's serializer")
+    void decodesWithoutCopies() throws Exception {
+        String[] files = IntStream.range(0, 100).mapToObj(i -> "file-" + i).toArray(String[]::new);
+        CheckpointCommittables report = Reports.of(1).files(files).report();
+        byte[] bytes = SERIALIZER.serialize(report);
+        CommittableSerializer base = new CommittableSerializer(new CommitMessageSerializer());
+        List<byte[]> committables = new ArrayList<>();
+        for (Committable committable : report.committables()) {
+            committables.add(base.serialize(committable));
+        }
+        decodeByTheBase(base, committables);
+        SERIALIZER.deserialize(3, bytes);
+
+        long byTheBase = allocatedWhile(() -> decodeByTheBase(base, committables));
+        long here = allocatedWhile(() -> decode(bytes));
+        assertThat(here).isLessThan(byTheBase - bytes.length - bytes.length / 2);
+    }
+
+    private static void decode(byte[] bytes) {
+        try {
+            SERIALIZER.deserialize(3, bytes);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** It wants each one in an array of its own. */
+    private static void decodeByTheBase(CommittableSerializer base, List<byte[]> committables) {
+        try {
+            for (byte[] committable : committables) {
+                base.deserialize(base.getVersion(), committable.clone());
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static void tryToRead(byte[] bytes) {
