@@ -219,7 +219,7 @@ public final class CommitUserSnapshots {
      * R2: files show that this commit user has committed an identifier, and its snapshot has
      * expired: it was older than the oldest one.
      */
-    public void hasExpired(long identifier, @Nullable String runId) {
+    public void rememberExpired(long identifier, @Nullable String runId) {
         Optional<Snapshot> oldest = oldest();
         if (!oldest.isPresent()) {
             return;

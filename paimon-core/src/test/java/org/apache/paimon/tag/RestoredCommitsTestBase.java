@@ -42,14 +42,7 @@ abstract class RestoredCommitsTestBase {
         return new RestoredCommits(
                 new CommitUserSnapshots(fixture.snapshotManager(), ME),
                 new SavepointTags(fixture.tagManager(), fixture.fileIO()),
-                new StoredTableFiles(
-                        () -> {
-                            try {
-                                return fixture.table();
-                            } catch (Exception e) {
-                                throw new AssertionError(e);
-                            }
-                        }),
+                fixture.files(),
                 progress);
     }
 

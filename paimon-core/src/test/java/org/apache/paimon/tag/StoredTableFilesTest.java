@@ -44,15 +44,7 @@ class StoredTableFilesTest {
                 partitioned
                         ? AppendTableFixture.createPartitioned(directory)
                         : AppendTableFixture.create(directory);
-        files =
-                new StoredTableFiles(
-                        () -> {
-                            try {
-                                return fixture.table();
-                            } catch (Exception e) {
-                                throw new AssertionError(e);
-                            }
-                        });
+        files = fixture.files();
     }
 
     @ParameterizedTest(name = "partitioned {0}")

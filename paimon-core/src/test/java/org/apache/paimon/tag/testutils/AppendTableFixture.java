@@ -37,6 +37,7 @@ import org.apache.paimon.table.sink.StreamTableWrite;
 import org.apache.paimon.table.sink.TableCommitImpl;
 import org.apache.paimon.table.source.ReadBuilder;
 import org.apache.paimon.tag.CommitProperties;
+import org.apache.paimon.tag.StoredTableFiles;
 import org.apache.paimon.types.DataTypes;
 import org.apache.paimon.utils.CloseableIterator;
 import org.apache.paimon.utils.SnapshotManager;
@@ -147,6 +148,18 @@ public final class AppendTableFixture {
     /** The table as of now; a new object each time. */
     public FileStoreTable table() throws Exception {
         return (FileStoreTable) catalog.getTable(Identifier.create(DATABASE, TABLE));
+    }
+
+    /** The data files of the table as it is when they are asked for. */
+    public StoredTableFiles files() {
+        return new StoredTableFiles(
+                () -> {
+                    try {
+                        return table();
+                    } catch (Exception e) {
+                        throw new AssertionError(e);
+                    }
+                });
     }
 
     public SnapshotManager snapshotManager() throws Exception {

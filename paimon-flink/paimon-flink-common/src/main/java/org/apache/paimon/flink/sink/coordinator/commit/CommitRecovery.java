@@ -88,7 +88,7 @@ final class CommitRecovery {
             if (restored.filesDecide()
                     && restored.committed(identifier, committable.fileCommittables())) {
                 known = true;
-                snapshots.hasExpired(identifier, runId());
+                snapshots.rememberExpired(identifier, runId());
             }
         }
         if (!known) {

@@ -46,7 +46,8 @@ import java.util.function.BiConsumer;
  * </pre>
  *
  * <p>A path that is not known, or a file system that does not answer, counts as confirmed. A job
- * that does not tag savepoints looks at none (T7). Threads: the coordinator's event loop.
+ * that does not tag savepoints looks at none (T7). Threads: the coordinator's event loop; the
+ * session's closer when the job ends, behind the loop's end.
  */
 public final class UnconfirmedSavepoints {
 
