@@ -21,8 +21,6 @@ import org.apache.paimon.tag.CommitUserSnapshots;
 import org.apache.paimon.tag.RestoredCommits;
 import org.apache.paimon.tag.TableFiles;
 
-import javax.annotation.Nullable;
-
 import java.io.IOException;
 import java.util.Collections;
 import java.util.List;
@@ -77,10 +75,13 @@ final class CommitRecovery {
             throws IOException {
         boolean known = restored.committed(identifier);
         ManifestCommittable committable = null;
+        // Whether the table was looked at since the committable was decoded.
+        boolean looked = false;
         if (known) {
             committable = newestIdentifier() < identifier ? null : committables.decode();
             // The table may have been rolled back since it was opened.
             observeNew();
+            looked = committable != null;
             known = restored.committed(identifier);
         }
         if (!known) {
@@ -93,10 +94,15 @@ final class CommitRecovery {
         }
         if (!known) {
             known = committedMeanwhile(committable);
+            looked = true;
         }
         if (known) {
-            repeatToListeners(
-                    identifier, committable, committables, partitionMarkDoneRecoverFromState);
+            if (newestIdentifier() >= identifier) {
+                if (committable == null) {
+                    committable = committables.decode();
+                }
+                repeatToListeners(committable, looked, partitionMarkDoneRecoverFromState);
+            }
             savepoints.tagRestored(identifier);
             return false;
         }
@@ -120,23 +126,19 @@ final class CommitRecovery {
 
     /** Listeners of the commit may not have been told before the job died; the base does that. */
     private void repeatToListeners(
-            long identifier,
-            @Nullable ManifestCommittable decoded,
-            SavepointTaggingCommitter.Decoder committables,
+            ManifestCommittable committable,
+            boolean looked,
             boolean partitionMarkDoneRecoverFromState)
             throws IOException {
-        if (newestIdentifier() < identifier) {
-            return;
+        if (!looked) {
+            // A7: the base would commit it again behind a newer snapshot with a lower identifier.
+            observeNew();
+            if (newestIdentifier() < committable.identifier()) {
+                return;
+            }
         }
-        ManifestCommittable committable = decoded == null ? committables.decode() : decoded;
-        // A7: the base would commit it again behind a newer snapshot with a lower identifier.
-        observeNew();
-        if (newestIdentifier() >= identifier) {
-            delegate.filterAndCommit(
-                    Collections.singletonList(committable),
-                    true,
-                    partitionMarkDoneRecoverFromState);
-        }
+        delegate.filterAndCommit(
+                Collections.singletonList(committable), true, partitionMarkDoneRecoverFromState);
     }
 
     /**
