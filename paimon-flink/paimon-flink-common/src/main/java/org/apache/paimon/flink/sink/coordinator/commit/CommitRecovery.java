@@ -73,46 +73,27 @@ final class CommitRecovery {
             SavepointTaggingCommitter.Decoder committables,
             boolean partitionMarkDoneRecoverFromState)
             throws IOException {
-        boolean known = restored.committed(identifier);
-        ManifestCommittable committable = null;
-        // Whether the table was looked at since the committable was decoded.
-        boolean looked = false;
-        if (known) {
-            committable = newestIdentifier() < identifier ? null : committables.decode();
-            // The table may have been rolled back since it was opened.
-            observeNew();
-            looked = committable != null;
-            known = restored.committed(identifier);
-        }
-        if (!known) {
-            committable = committable == null ? committables.decode() : committable;
-            if (restored.filesDecide()
-                    && restored.committed(identifier, committable.fileCommittables())) {
-                known = true;
-                snapshots.rememberExpired(identifier, runId());
-            }
-        }
-        if (!known) {
-            known = committedMeanwhile(committable);
-            looked = true;
-        }
-        if (known) {
-            if (newestIdentifier() >= identifier) {
-                if (committable == null) {
-                    committable = committables.decode();
-                }
-                repeatToListeners(committable, looked, partitionMarkDoneRecoverFromState);
-            }
-            savepoints.tagRestored(identifier);
-            return false;
-        }
-        return commitRestored(committable, partitionMarkDoneRecoverFromState);
-    }
-
-    /** Whether somebody else who recovers the same has committed it since the last look. */
-    private boolean committedMeanwhile(ManifestCommittable committable) throws IOException {
+        ManifestCommittable committable = committables.decode();
+        // A7: with everything decoded. Somebody else may have recovered the same meanwhile, or have
+        // rolled the table back.
         observeNew();
-        return restored.committed(committable.identifier(), committable.fileCommittables());
+        if (!restored.committed(identifier, committable.fileCommittables())) {
+            return commitRestored(committable, partitionMarkDoneRecoverFromState);
+        }
+        if (!restored.committed(identifier)) {
+            // Only its files show that it is in the table.
+            snapshots.rememberExpired(identifier, runId());
+        }
+        // Listeners of the commit may not have been told before the job died; the base does that.
+        // Behind a newer snapshot with a lower identifier it would commit once more.
+        if (newestIdentifier() >= identifier) {
+            delegate.filterAndCommit(
+                    Collections.singletonList(committable),
+                    true,
+                    partitionMarkDoneRecoverFromState);
+        }
+        savepoints.tagRestored(identifier);
+        return false;
     }
 
     private void observeNew() throws IOException {
@@ -122,23 +103,6 @@ final class CommitRecovery {
         } else if (snapshots.missed()) {
             restored.missed();
         }
-    }
-
-    /** Listeners of the commit may not have been told before the job died; the base does that. */
-    private void repeatToListeners(
-            ManifestCommittable committable,
-            boolean looked,
-            boolean partitionMarkDoneRecoverFromState)
-            throws IOException {
-        if (!looked) {
-            // A7: the base would commit it again behind a newer snapshot with a lower identifier.
-            observeNew();
-            if (newestIdentifier() < committable.identifier()) {
-                return;
-            }
-        }
-        delegate.filterAndCommit(
-                Collections.singletonList(committable), true, partitionMarkDoneRecoverFromState);
     }
 
     /**
@@ -156,7 +120,11 @@ final class CommitRecovery {
                 restored.newestIdentifier().orElse(Long.MIN_VALUE) >= committable.identifier();
         if (!used
                 && delegate.filterAndCommit(single, true, partitionMarkDoneRecoverFromState) == 0) {
-            if (committedMeanwhile(committable)) {
+            // The base says that it is in the table: somebody else has committed it meanwhile, or
+            // its
+            // identifier was used by another course.
+            observeNew();
+            if (restored.committed(committable.identifier(), committable.fileCommittables())) {
                 savepoints.tagRestored(committable.identifier());
                 return false;
             }

@@ -58,9 +58,11 @@ final class Cuts {
     }
 
     void put(int subtask, int attempt, EncodedReport report) {
-        cuts.computeIfAbsent(report.checkpointId(), id -> new Cut(parallelism))
-                .put(subtask, attempt, report);
+        EncodedReport replaced =
+                cuts.computeIfAbsent(report.checkpointId(), id -> new Cut(parallelism))
+                        .put(subtask, attempt, report);
         bytes += report.serialized().length;
+        bytes -= replaced == null ? 0 : replaced.serialized().length;
         showLoad();
     }
 
@@ -142,16 +144,22 @@ final class Cuts {
             this.attempts = new int[parallelism];
         }
 
-        private void put(int subtask, int attempt, EncodedReport report) {
-            remove(subtask);
+        /** Returns what the subtask had reported before. */
+        @Nullable
+        private EncodedReport put(int subtask, int attempt, EncodedReport report) {
+            EncodedReport replaced = remove(subtask);
             reports[subtask] = report;
             attempts[subtask] = attempt;
             flagged += report.savepoint() ? 1 : 0;
+            return replaced;
         }
 
-        private void remove(int subtask) {
-            flagged -= reports[subtask] != null && reports[subtask].savepoint() ? 1 : 0;
+        @Nullable
+        private EncodedReport remove(int subtask) {
+            EncodedReport removed = reports[subtask];
+            flagged -= removed != null && removed.savepoint() ? 1 : 0;
             reports[subtask] = null;
+            return removed;
         }
 
         private long bytes() {

@@ -26,8 +26,6 @@ import javax.annotation.Nullable;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.NavigableMap;
 import java.util.NavigableSet;
 import java.util.Optional;
@@ -57,11 +55,7 @@ final class PendingSavepoints {
 
     private final TaggedSavepoints tagged;
 
-    /** Where they are written (L1); null where that is not known. */
-    private final NavigableMap<Long, String> paths = new TreeMap<>();
-
-    /** How many writers have reported them, where that is known. */
-    private final Map<Long, Integer> reportedBy = new HashMap<>();
+    private final NavigableMap<Long, Savepoint> pending = new TreeMap<>();
 
     /**
      * @param restored what was committed before the restore
@@ -83,22 +77,22 @@ final class PendingSavepoints {
      * @param path where the savepoint is written; null when that is not known
      */
     void add(long savepointId, @Nullable String path) {
-        if (path != null || !paths.containsKey(savepointId)) {
-            paths.put(savepointId, path);
-        }
+        add(savepointId, path, Savepoint.WRITERS_UNKNOWN);
     }
 
     /**
      * @param writers how many have reported it
      */
     void add(long savepointId, @Nullable String path, int writers) {
-        add(savepointId, path);
-        reportedBy.put(savepointId, writers);
+        pending.merge(
+                savepointId,
+                new Savepoint(path, writers),
+                (known, again) -> again.path == null ? known : again);
     }
 
     /** In ascending order. */
     Collection<Long> ids() {
-        return Collections.unmodifiableCollection(paths.keySet());
+        return Collections.unmodifiableCollection(pending.keySet());
     }
 
     /**
@@ -108,27 +102,21 @@ final class PendingSavepoints {
      */
     boolean stamp(ManifestCommittable committable) {
         long identifier = committable.identifier();
-        if (!paths.containsKey(identifier)) {
+        Savepoint savepoint = pending.get(identifier);
+        if (savepoint == null) {
             return false;
         }
-        CommitProperties.stampSavepoint(committable, paths.get(identifier));
+        CommitProperties.stampSavepoint(committable, savepoint.path);
         return true;
     }
 
     /** T8: everything up to this checkpoint is committed. */
     void dropWithoutData(long checkpointId) {
-        NavigableSet<Long> empty = paths.navigableKeySet().headSet(checkpointId, true);
+        NavigableSet<Long> empty = pending.navigableKeySet().headSet(checkpointId, true);
         if (!empty.isEmpty()) {
             LOG.info("Nothing was written for the savepoints {}, so they get no tag.", empty);
             empty.clear();
         }
-    }
-
-    /** Whether the savepoint was still to be tagged; it is not any more. */
-    private boolean take(long savepointId) {
-        boolean expected = paths.containsKey(savepointId);
-        paths.remove(savepointId);
-        return expected;
     }
 
     // ------------------------------------------------------------------------
@@ -151,11 +139,12 @@ final class PendingSavepoints {
      * @param snapshot the one committed for it; empty when it is gone already
      */
     void tagCommitted(long savepointId, Optional<Snapshot> snapshot) {
-        if (!take(savepointId) || tagger == null) {
+        Savepoint savepoint = pending.remove(savepointId);
+        if (savepoint == null || tagger == null) {
             return;
         }
         if (snapshot.isPresent()) {
-            tag(savepointId, snapshot.get());
+            tag(savepointId, savepoint, snapshot.get());
         } else {
             tagger.snapshotGone(savepointId);
         }
@@ -163,7 +152,7 @@ final class PendingSavepoints {
 
     /** Tags all that were committed before the restore. */
     void tagRestored() {
-        for (Long savepointId : new ArrayList<>(paths.keySet())) {
+        for (Long savepointId : new ArrayList<>(pending.keySet())) {
             if (restored.snapshot(savepointId).isPresent()) {
                 tagRestored(savepointId);
             }
@@ -172,7 +161,11 @@ final class PendingSavepoints {
 
     /** Tags what was committed before the restore, if it is pending and was not tagged. */
     void tagRestored(long savepointId) {
-        if (tagger == null || !take(savepointId) || tagged.contains(savepointId)) {
+        if (tagger == null) {
+            return;
+        }
+        Savepoint savepoint = pending.remove(savepointId);
+        if (savepoint == null || tagged.contains(savepointId)) {
             return;
         }
         if (restored.decided(savepointId)) {
@@ -183,7 +176,7 @@ final class PendingSavepoints {
         if (!snapshot.isPresent()) {
             tagger.snapshotGone(savepointId);
         } else if (CommitProperties.holdsCompleteCut(snapshot.get())) {
-            tag(savepointId, snapshot.get());
+            tag(savepointId, savepoint, snapshot.get());
         } else {
             LOG.info(
                     "Snapshot {} was committed for checkpoint {} before the restore, but not as the"
@@ -193,24 +186,20 @@ final class PendingSavepoints {
         }
     }
 
-    private void tag(long savepointId, Snapshot snapshot) {
+    private void tag(long savepointId, Savepoint savepoint, Snapshot snapshot) {
         tagged.begin(savepointId, snapshot);
         Optional<String> name = tagger.createTag(savepointId, snapshot);
         tagged.tagged(savepointId, name.orElse(null));
         if (name.isPresent()) {
-            Integer writers = reportedBy.get(savepointId);
             String path = CommitProperties.savepointPath(snapshot);
             LOG.info(
                     "Savepoint {} at {}: {}committed as snapshot {}, tagged as {}.",
                     savepointId,
                     path == null ? "an unknown path" : path,
-                    writers == null
-                            ? ""
-                            : "reported by " + writers + " of " + writers + " writers, ",
+                    savepoint.reported(),
                     snapshot.id(),
                     name.get());
         }
-        reportedBy.remove(savepointId);
     }
 
     // ------------------------------------------------------------------------
@@ -219,7 +208,7 @@ final class PendingSavepoints {
 
     /** A1: a tag that this process has created is deleted. */
     void abort(long savepointId) {
-        paths.remove(savepointId);
+        pending.remove(savepointId);
         Optional<Snapshot> snapshot = tagged.snapshot(savepointId);
         if (tagger != null && snapshot.isPresent()) {
             tagger.deleteTag(savepointId, snapshot.get());
@@ -237,10 +226,33 @@ final class PendingSavepoints {
 
     /** L2: a tag on this snapshot is deleted, whoever has created it. */
     void withdraw(long savepointId, Snapshot snapshot) {
-        paths.remove(savepointId);
+        pending.remove(savepointId);
         if (tagger != null) {
             tagger.deleteTag(savepointId, snapshot);
         }
         tagged.remove(savepointId);
+    }
+
+    /** What is known of a savepoint that is to be tagged. */
+    private static final class Savepoint {
+
+        private static final int WRITERS_UNKNOWN = -1;
+
+        /** Where it is written (L1); null where that is not known. */
+        @Nullable private final String path;
+
+        /** How many writers have reported it. */
+        private final int writers;
+
+        private Savepoint(@Nullable String path, int writers) {
+            this.path = path;
+            this.writers = writers;
+        }
+
+        private String reported() {
+            return writers == WRITERS_UNKNOWN
+                    ? ""
+                    : "reported by " + writers + " of " + writers + " writers, ";
+        }
     }
 }

@@ -189,9 +189,8 @@ final class RestoredReports {
             boolean lacksReports = cut.reports < participants;
             if (lacksReports && hasSnapshot.test(id)) {
                 // E2: it was complete without a writer that had finished and has reported later
-                // again. No snapshot carries an identifier without all of its content (A3), and
-                // with
-                // what earlier cuts had left to it.
+                // again. No snapshot carries an identifier without all of its content (A3), which
+                // includes what earlier cuts had left to it.
                 incomplete.clear();
                 continue;
             }
