@@ -25,10 +25,12 @@ import java.util.Optional;
 final class HistoryCheck {
 
     private final CommitUserSnapshots snapshots;
+    private final SavepointTags tags;
     private final ObservedRollbacks rollbacks;
 
-    HistoryCheck(CommitUserSnapshots snapshots, ObservedRollbacks rollbacks) {
+    HistoryCheck(CommitUserSnapshots snapshots, SavepointTags tags, ObservedRollbacks rollbacks) {
         this.snapshots = snapshots;
+        this.tags = tags;
         this.rollbacks = rollbacks;
     }
 
@@ -48,11 +50,25 @@ final class HistoryCheck {
                             there.get().commitUser(),
                             there.get().commitIdentifier()));
         }
-        return there.flatMap(rollbacks::behind)
+        return (there.isPresent() ? there : tagged(known))
+                .flatMap(rollbacks::behind)
                 .map(
                         rollback ->
                                 String.format(
                                         "snapshot %d (rollback_to_as_latest) has removed its rows",
                                         rollback.id()));
+    }
+
+    /** A snapshot that has expired, as its tag holds it; looked for only where that may matter. */
+    private Optional<Snapshot> tagged(OwnSnapshot expired) {
+        if (!rollbacks.any()) {
+            return Optional.empty();
+        }
+        for (Tag tag : tags.savepointTags()) {
+            if (expired.equals(OwnSnapshot.of(tag))) {
+                return Optional.of(tag);
+            }
+        }
+        return Optional.empty();
     }
 }

@@ -371,6 +371,6 @@ public final class RestoredCommits {
         OwnSnapshot known = progress == null ? null : progress.newestOwn();
         return known == null
                 ? Optional.empty()
-                : new HistoryCheck(snapshots, rollbacks).lost(known);
+                : new HistoryCheck(snapshots, tags, rollbacks).lost(known);
     }
 }

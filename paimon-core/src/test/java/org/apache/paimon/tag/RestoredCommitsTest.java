@@ -439,6 +439,26 @@ class RestoredCommitsTest extends RestoredCommitsTestBase {
     }
 
     @Test
+    @DisplayName("R2: the same where the snapshot has expired and its tag shows what it held")
+    void rolledBackAsLatestBehindAnExpiredOne() throws Exception {
+        tag(fixture.commitAs(ME, RUN, 1, 1), "savepoint-1");
+        Snapshot second = fixture.commitAs(ME, RUN, 2, 2);
+        tag(second, "savepoint-2");
+        CommitProgress checkpoint = checkpoint(second);
+        fixture.commit(OTHER, 0, 9);
+        fixture.expireAllBut(1);
+        fixture.rollbackToAsLatest("savepoint-2");
+        assertThat(restored(checkpoint).lostHistory()).isEmpty();
+
+        Snapshot rollback = fixture.rollbackToAsLatest("savepoint-1");
+        assertThat(restored(checkpoint).lostHistory())
+                .hasValueSatisfying(
+                        why -> assertThat(why).contains("snapshot " + rollback.id(), "removed"));
+        fixture.table().deleteTag("savepoint-2");
+        assertThat(restored(checkpoint).lostHistory()).as("nothing tells").isEmpty();
+    }
+
+    @Test
     @DisplayName(
             "R2: nothing is lost when it is there, has expired, or a compaction came behind it")
     void nothingLost() throws Exception {

@@ -105,6 +105,7 @@ final class SessionCommitter {
         openTable(committerMetrics);
         restoredState = null;
         committer.start(restoredCheckpointId);
+        memory.restoreSettled();
         carryOutAborts();
     }
 
@@ -184,13 +185,26 @@ final class SessionCommitter {
                 // This session was interrupted before it had opened the table, or could not open
                 // it. An earlier one that still has to end may tag a savepoint until then.
                 acquireLock();
-                if (memory.nothingUnconfirmed()) {
+                if (memory.nothingUnconfirmed() && !restoreUnsettled()) {
                     return;
                 }
                 openTable(new UnregisteredMetricsGroup());
             }
+            if (restoreUnsettled()) {
+                committer.start(restoredCheckpointId);
+            }
         } catch (Exception e) {
-            if (!memory.nothingUnconfirmed()) {
+            if (restoreUnsettled()) {
+                LOG.warn(
+                        "The job ended before the coordinator had looked which savepoints before"
+                                + " checkpoint {} have not completed, and it could not look at {}."
+                                + " Their tags stay until they are deleted, as by"
+                                + " sys.expire_savepoint_tags.",
+                        restoredCheckpointId,
+                        opener.table(),
+                        e);
+            }
+            if (committer == null && !memory.nothingUnconfirmed()) {
                 LOG.warn(
                         "The savepoints {} had not completed when the job ended, and the"
                                 + " coordinator could not look at {}. Their tags stay until they are"
@@ -199,8 +213,15 @@ final class SessionCommitter {
                         opener.table(),
                         e);
             }
-            return;
         }
-        committer.giveUpSavepoints(memory.aborted().notCarriedOut());
+        if (committer != null) {
+            committer.giveUpSavepoints(memory.aborted().notCarriedOut());
+        }
+    }
+
+    /** L2: whether tags may have to go of which only the restored checkpoint knows. */
+    private boolean restoreUnsettled() {
+        return restoredCheckpointId != OperatorCoordinator.NO_CHECKPOINT
+                && !memory.isRestoreSettled();
     }
 }

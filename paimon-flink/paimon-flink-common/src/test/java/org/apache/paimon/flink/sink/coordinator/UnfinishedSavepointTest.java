@@ -349,6 +349,42 @@ class UnfinishedSavepointTest {
     }
 
     @Test
+    @DisplayName("L2: what only the restored checkpoint knows loses its tag although nothing ran")
+    void cancelledBeforeTheTableWasOpened() throws Exception {
+        takeBoth();
+        complete(2);
+        byte[] state = takeAnother(3);
+        assertThat(fixture.table.tags()).containsExactly("savepoint-1");
+
+        start(3, state);
+        loop.cancel();
+        coordinator.close();
+        assertThat(fixture.table.tags()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("L2: the same where the table cannot be looked at: the tag stays, with a WARN")
+    void cancelledAndTheStateIsDamaged() throws Exception {
+        takeBoth();
+        complete(2);
+        takeAnother(3);
+        CapturedLog log = CapturedLog.of(SessionCommitter.class);
+        try {
+            start(3, new byte[] {1, 2, 3});
+            loop.cancel();
+            coordinator.close();
+        } finally {
+            log.close();
+        }
+        assertThat(fixture.table.tags()).containsExactly("savepoint-1");
+        assertThat(log.messages())
+                .singleElement()
+                .asString()
+                .startsWith("WARN")
+                .contains("before checkpoint 3", "sys.expire_savepoint_tags");
+    }
+
+    @Test
     @DisplayName(
             "L2, A8: a restart from before the savepoint finds its tag by what the snapshot names")
     void restoredFromBeforeTheSavepoint() throws Exception {

@@ -42,6 +42,9 @@ public final class JobMasterMemory {
     private final CoordinatorMetrics metrics = new CoordinatorMetrics();
     private final ForeignCommits foreignCommits;
 
+    /** The event loop of one session writes it, the closer of another may read it. */
+    private volatile boolean restoreSettled;
+
     public JobMasterMemory(String table) {
         foreignCommits = new ForeignCommits(table);
     }
@@ -81,6 +84,18 @@ public final class JobMasterMemory {
     /** L2: their tags stay when no session could look at the table; in ascending order. */
     public Set<Long> unconfirmedSavepoints() {
         return Collections.unmodifiableSet(unconfirmed.keySet());
+    }
+
+    /**
+     * L2: whether a session has settled the savepoints that the checkpoint from which this
+     * JobMaster began knew as unconfirmed. Those that it tags itself are known here.
+     */
+    public boolean isRestoreSettled() {
+        return restoreSettled;
+    }
+
+    public void restoreSettled() {
+        restoreSettled = true;
     }
 
     public CoordinatorMetrics metrics() {

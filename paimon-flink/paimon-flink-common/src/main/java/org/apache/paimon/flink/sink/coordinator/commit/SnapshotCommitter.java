@@ -140,11 +140,7 @@ public final class SnapshotCommitter implements AutoCloseable {
             warnOfLaterCommits(restored, restoredCheckpointId);
         }
         if (committer.tagsSavepoints()) {
-            unconfirmed.restore(
-                    restoredCheckpointId,
-                    first && restoredCheckpointId >= 0
-                            ? restored.savepoints()
-                            : Collections.emptyList());
+            unconfirmed.restore(restoredCheckpointId, restored::savepoints);
         }
     }
 

@@ -32,6 +32,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 
 /**
  * L2: the savepoints that are tagged and whose outcome is not known yet, since a later checkpoint
@@ -67,6 +68,8 @@ public final class UnconfirmedSavepoints {
     /** Whether savepoints, by id and path, have never completed: each is looked at once. */
     private final Map<String, Boolean> neverCompleted = new HashMap<>();
 
+    private final JobMasterMemory memory;
+
     /** Of this and the earlier sessions within the JobMaster. */
     private final Map<Long, UnconfirmedSavepoint> unconfirmed;
 
@@ -82,6 +85,7 @@ public final class UnconfirmedSavepoints {
             throws Exception {
         this.state = stateStore.getListState(STATE);
         this.outcomes = outcomes;
+        this.memory = memory;
         this.unconfirmed = memory.unconfirmed();
         this.deleteTag = deleteTag;
     }
@@ -94,17 +98,22 @@ public final class UnconfirmedSavepoints {
     }
 
     /**
-     * Settles what the restored checkpoint did not know yet.
+     * Settles what the restored checkpoint did not know yet. May be called again when it has
+     * failed.
      *
-     * @param since the snapshots that the checkpoint's run has committed for savepoints since then
+     * @param since the snapshots that the checkpoint's run has committed for savepoints since then;
+     *     asked for what another JobMaster has committed
      */
-    void restore(long restoredCheckpointId, Collection<Snapshot> since) throws IOException {
-        for (Snapshot snapshot : since) {
-            withdrawUnlessCompleted(
-                    snapshot.commitIdentifier(),
-                    CommitProperties.savepointPath(snapshot),
-                    snapshot,
-                    restoredCheckpointId);
+    void restore(long restoredCheckpointId, Supplier<? extends Collection<Snapshot>> since)
+            throws IOException {
+        if (!memory.isRestoreSettled()) {
+            for (Snapshot snapshot : since.get()) {
+                withdrawUnlessCompleted(
+                        snapshot.commitIdentifier(),
+                        CommitProperties.savepointPath(snapshot),
+                        snapshot,
+                        restoredCheckpointId);
+            }
         }
         List<byte[]> elements = new ArrayList<>();
         try {

@@ -1320,6 +1320,52 @@ class FoundBySimulationTest {
                 .keepsItsPromises();
     }
 
+    /** Seed 860266589. */
+    @Test
+    @DisplayName("L2: a tag that the start could not delete is deleted when the job ends then")
+    void deletionFailsAtTheStart() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.FRESH_JOB, 4, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 0, 0)
+                .then(StepKind.DRAIN_WITHOUT, 2, 0)
+                .then(StepKind.FAIL_WRITER, 0, 0)
+                .then(StepKind.RESTART, 0, 0)
+                .then(StepKind.TAG_FAILS, 0, 0)
+                .then(StepKind.JOB_MANAGER_DIES, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.FRESH_JOB, 0, 0)
+                .reaches("4 starts, 1 commit, 1 tag, 1 fault, 1 failure")
+                .keepsItsPromises();
+    }
+
+    /** Seed 860584726. */
+    @Test
+    @DisplayName("R2: a rollback behind a savepoint whose snapshot has expired is refused")
+    void rolledBackBehindAnExpiredSavepoint() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.STOP, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_SAVEPOINT, 0, 0)
+                .then(StepKind.ANOTHER_COMMITS, 0, 0)
+                .then(StepKind.EXPIRE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_AFTER_ROLLBACK, 0, 3)
+                .then(StepKind.DRAIN, 0, 0)
+                .reaches("3 starts, 2 commits, 2 tags, 1 refusal")
+                .keepsItsPromises();
+    }
+
     /** Seed 851628834. */
     @Test
     @DisplayName("A4: a rollback between the start and the last replay is seen")
