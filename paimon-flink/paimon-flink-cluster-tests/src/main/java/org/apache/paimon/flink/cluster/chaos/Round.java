@@ -111,7 +111,7 @@ final class Round {
         calmSavepoint();
         scenario.play(this);
         bed.awaitHealed();
-        settle();
+        awaitRecovery();
         calmSavepoint();
         List<SavepointFacts> complete = SavepointReader.completeIn(savepoints());
         oracle.checkSavepoints(complete, calm, stock);
@@ -206,7 +206,7 @@ final class Round {
     }
 
     /** Waits until the job commits again, and restores it if the scenario stopped it. */
-    private void settle() {
+    private void awaitRecovery() {
         if (isStopped()) {
             SavepointFacts latest = latestComplete();
             timeline.add(Timeline.Kind.JOB, "stopped with " + latest);

@@ -105,7 +105,7 @@ final class SessionCommitter {
         openTable(committerMetrics);
         restoredState = null;
         committer.start(restoredCheckpointId);
-        memory.restoreSettled();
+        memory.restoreResolved();
         carryOutAborts();
     }
 
@@ -185,16 +185,16 @@ final class SessionCommitter {
                 // This session was interrupted before it had opened the table, or could not open
                 // it. An earlier one that still has to end may tag a savepoint until then.
                 acquireLock();
-                if (memory.nothingUnconfirmed() && !restoreUnsettled()) {
+                if (memory.nothingUnconfirmed() && !restoreUnresolved()) {
                     return;
                 }
                 openTable(new UnregisteredMetricsGroup());
             }
-            if (restoreUnsettled()) {
+            if (restoreUnresolved()) {
                 committer.start(restoredCheckpointId);
             }
         } catch (Exception e) {
-            if (restoreUnsettled()) {
+            if (restoreUnresolved()) {
                 LOG.warn(
                         "The job ended before the coordinator had looked which savepoints before"
                                 + " checkpoint {} have not completed, and it could not look at {}."
@@ -220,8 +220,8 @@ final class SessionCommitter {
     }
 
     /** L2: whether tags may have to go of which only the restored checkpoint knows. */
-    private boolean restoreUnsettled() {
+    private boolean restoreUnresolved() {
         return restoredCheckpointId != OperatorCoordinator.NO_CHECKPOINT
-                && !memory.isRestoreSettled();
+                && !memory.isRestoreResolved();
     }
 }

@@ -60,7 +60,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** One life of the coordinator over a real table, its event loop stepped by hand. */
+/** One session of the coordinator over a real table, its event loop stepped by hand. */
 class CommitSessionTest {
 
     @TempDir private File directory;
@@ -342,7 +342,8 @@ class CommitSessionTest {
     }
 
     @Test
-    @DisplayName("A1: what an earlier life was told to withdraw stays untagged after the restore")
+    @DisplayName(
+            "A1: what an earlier session was told to withdraw stays untagged after the restore")
     void abortsOfEarlierLives() throws Exception {
         create(fixture.memory());
         memory.aborted().add(2);
@@ -1044,7 +1045,7 @@ class CommitSessionTest {
     // ------------------------------------------------------------------------
 
     @Test
-    @DisplayName("A8: the states of a life follow its diagram")
+    @DisplayName("A8: the states of a session follow its diagram")
     void states() {
         assertThat(SessionState.CREATED.mayBecome(SessionState.RESTORING)).isTrue();
         assertThat(SessionState.CREATED.mayBecome(SessionState.RUNNING)).isTrue();

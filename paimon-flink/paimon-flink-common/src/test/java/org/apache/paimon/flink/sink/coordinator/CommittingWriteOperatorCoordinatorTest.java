@@ -31,6 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,7 +43,7 @@ import java.util.stream.Collectors;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A7: one life after the other, each with a thread of its own over a real table. */
+/** A7: one session after the other, each with a thread of its own over a real table. */
 class CommittingWriteOperatorCoordinatorTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -250,7 +251,7 @@ class CommittingWriteOperatorCoordinatorTest {
     }
 
     @Test
-    @DisplayName("A7: a closed life starts no further commit, also in the middle of its batch")
+    @DisplayName("A7: a closed session starts no further commit, also in the middle of its batch")
     void closedLifeStopsWithinItsBatch() throws Exception {
         CommittingWriteOperatorCoordinator coordinator = coordinator(fixture.context);
         coordinator.start();
@@ -264,11 +265,12 @@ class CommittingWriteOperatorCoordinatorTest {
         coordinator.notifyCheckpointComplete(2);
         assertThat(hanging.await(PATIENCE.getSeconds(), TimeUnit.SECONDS)).isTrue();
         coordinator.resetToCheckpoint(2, state);
-        await("the first life is told to stop", () -> loops.get(0).cancelled());
+        await("the first session is told to stop", () -> loops.get(0).cancelled());
         released.countDown();
-        await("the first life is over", () -> loops.get(0).terminated());
+        await("the first session is over", () -> loops.get(0).terminated());
 
-        // The successor has not heard of the writers yet: whatever is there is of the first life.
+        // The successor has not heard of the writers yet: whatever is there is of the first
+        // session.
         assertThat(fixture.hooks.asked()).containsExactly(1L);
         for (int i = 0; i < 2; i++) {
             fixture.writer(coordinator, i, 1, 2, savepoints[i], reports[i]);
@@ -280,7 +282,45 @@ class CommittingWriteOperatorCoordinatorTest {
     }
 
     @Test
-    @DisplayName("A7: within the deadline a closing life finishes what is queued")
+    @DisplayName(
+            "L2, A7: a job that ends behind a hanging commit gives up its savepoint after that")
+    void jobEndsBehindAHangingCommit(@TempDir Path savepoint) throws Exception {
+        CommittingWriteOperatorCoordinator coordinator = coordinator(fixture.context);
+        coordinator.start();
+        String path = savepoint.toUri().toString();
+        for (int i = 0; i < 2; i++) {
+            fixture.writer(coordinator, i, 0, -1)
+                    .report(fixture.savepoint(1, i).withSavepointPath(path))
+                    .report(fixture.report(2, i + 2));
+        }
+        byte[] state = checkpoint(coordinator, 2);
+        hangAt(2);
+        coordinator.notifyCheckpointComplete(2);
+        assertThat(hanging.await(PATIENCE.getSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(fixture.table.tags()).containsExactly("savepoint-1");
+
+        try (CapturedLog log = CapturedLog.of(CommitterLock.class)) {
+            coordinator.resetToCheckpoint(2, state);
+            await(
+                    "the next session waits",
+                    () -> log.messages().stream().anyMatch(m -> m.contains("Waiting for")));
+            coordinator.close();
+            await("the next session is over", () -> loops.get(1).terminated());
+            await(
+                    "its closer waits in its place",
+                    () ->
+                            log.messages().stream().filter(m -> m.contains("Waiting for")).count()
+                                    > 1);
+        }
+        assertThat(loops.get(0).terminated()).isFalse();
+        assertThat(fixture.table.tags()).containsExactly("savepoint-1");
+
+        released.countDown();
+        await("the tag is gone", () -> fixture.table.tags().isEmpty());
+    }
+
+    @Test
+    @DisplayName("A7: within the deadline a closing session finishes what is queued")
     void closingLifeFinishesItsQueue() throws Exception {
         CommittingWriteOperatorCoordinator coordinator = coordinator(fixture.context, PATIENCE);
         coordinator.start();
@@ -295,7 +335,7 @@ class CommittingWriteOperatorCoordinatorTest {
     }
 
     @Test
-    @DisplayName("A7: a reset after the close begins no new life")
+    @DisplayName("A7: a reset after the close begins no new session")
     void noLifeAfterTheClose() {
         CommittingWriteOperatorCoordinator coordinator = coordinator(fixture.context);
         coordinator.start();
@@ -307,11 +347,11 @@ class CommittingWriteOperatorCoordinatorTest {
     }
 
     // ------------------------------------------------------------------------
-    //  From life to life
+    //  From session to session
     // ------------------------------------------------------------------------
 
     @Test
-    @DisplayName("A1: what was aborted in one life stays withdrawn in the next")
+    @DisplayName("A1: what was aborted in one session stays withdrawn in the next")
     void abortsAreRemembered() throws Exception {
         CommittingWriteOperatorCoordinator coordinator = coordinator(fixture.context);
         coordinator.start();
@@ -337,7 +377,7 @@ class CommittingWriteOperatorCoordinatorTest {
     }
 
     @Test
-    @DisplayName("A4: a reset before the start takes effect at the start, in the first life")
+    @DisplayName("A4: a reset before the start takes effect at the start, in the first session")
     void resetBeforeTheStart() throws Exception {
         CommittingWriteOperatorCoordinator first = coordinator(fixture.context);
         first.start();
@@ -358,7 +398,7 @@ class CommittingWriteOperatorCoordinatorTest {
     }
 
     @Test
-    @DisplayName("A7: a failure in a life that is over does not fail the job of its successor")
+    @DisplayName("A7: a failure in a session that is over does not fail the job of its successor")
     void failureOfAPredecessor() throws Exception {
         CommittingWriteOperatorCoordinator coordinator = coordinator(fixture.context, PATIENCE);
         coordinator.start();
@@ -384,13 +424,13 @@ class CommittingWriteOperatorCoordinatorTest {
 
         assertThat(fixture.context.isJobFailed()).isFalse();
         assertThat(fixture.table.ids()).containsExactly(1, 2);
-        await("the request to the first life is answered", waiting::isDone);
+        await("the request to the first session is answered", waiting::isDone);
         AwaitCommitResponse response = CoordinationResponseUtils.unwrap(waiting.get());
         assertThat(response.failure()).isNotNull();
     }
 
     @Test
-    @DisplayName("A1, A8: a tag that could not be deleted is deleted by the next life")
+    @DisplayName("A1, A8: a tag that could not be deleted is deleted by the next session")
     void deletionIsTriedAgain() throws Exception {
         CommittingWriteOperatorCoordinator coordinator = coordinator(fixture.context);
         coordinator.start();

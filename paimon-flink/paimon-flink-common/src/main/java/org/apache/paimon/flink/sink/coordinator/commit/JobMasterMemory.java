@@ -43,7 +43,7 @@ public final class JobMasterMemory {
     private final ForeignCommits foreignCommits;
 
     /** The event loop of one session writes it, the closer of another may read it. */
-    private volatile boolean restoreSettled;
+    private volatile boolean restoreResolved;
 
     public JobMasterMemory(String table) {
         foreignCommits = new ForeignCommits(table);
@@ -87,15 +87,15 @@ public final class JobMasterMemory {
     }
 
     /**
-     * L2: whether a session has settled the savepoints that the checkpoint from which this
-     * JobMaster began knew as unconfirmed. Those that it tags itself are known here.
+     * L2: whether a session has found out what the checkpoint from which this JobMaster began did
+     * not know of its savepoints. Those that are tagged here are known here.
      */
-    public boolean isRestoreSettled() {
-        return restoreSettled;
+    public boolean isRestoreResolved() {
+        return restoreResolved;
     }
 
-    public void restoreSettled() {
-        restoreSettled = true;
+    public void restoreResolved() {
+        restoreResolved = true;
     }
 
     public CoordinatorMetrics metrics() {

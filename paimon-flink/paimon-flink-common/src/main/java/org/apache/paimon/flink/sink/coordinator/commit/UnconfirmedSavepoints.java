@@ -98,15 +98,15 @@ public final class UnconfirmedSavepoints {
     }
 
     /**
-     * Settles what the restored checkpoint did not know yet. May be called again when it has
-     * failed.
+     * Finds out what the restored checkpoint did not know yet, and withdraws what has not
+     * completed. May be called again when it has failed.
      *
      * @param since the snapshots that the checkpoint's run has committed for savepoints since then;
      *     asked for what another JobMaster has committed
      */
     void restore(long restoredCheckpointId, Supplier<? extends Collection<Snapshot>> since)
             throws IOException {
-        if (!memory.isRestoreSettled()) {
+        if (!memory.isRestoreResolved()) {
             for (Snapshot snapshot : since.get()) {
                 withdrawUnlessCompleted(
                         snapshot.commitIdentifier(),

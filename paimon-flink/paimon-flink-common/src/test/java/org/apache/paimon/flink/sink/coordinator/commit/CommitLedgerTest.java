@@ -55,7 +55,7 @@ class CommitLedgerTest {
     class Checkpoints {
 
         @Test
-        @DisplayName("T1: a checkpoint hands out its files once, under its own identifier")
+        @DisplayName("T1: a checkpoint returns its files once, under its own identifier")
         void handsOutOnce() throws Exception {
             checkpoint(1, "a", "b");
 
@@ -91,7 +91,7 @@ class CommitLedgerTest {
         }
 
         @Test
-        @DisplayName("T2: a synchronous savepoint is handed out by its own completion")
+        @DisplayName("T2: a synchronous savepoint is returned by its own completion")
         void synchronousSavepoint() throws Exception {
             savepoint(5, "a", "b");
 
@@ -295,7 +295,7 @@ class CommitLedgerTest {
         }
 
         @Test
-        @DisplayName("A2: a late abort of what was handed out disturbs nothing later")
+        @DisplayName("A2: a late abort of what was returned disturbs nothing later")
         void abortAfterTheCommit() throws Exception {
             savepoint(1, "a", "b");
             checkpoint(2, "c", "d");
@@ -370,7 +370,7 @@ class CommitLedgerTest {
         }
 
         @Test
-        @DisplayName("A3: a broken cut stays broken when one before it is handed out")
+        @DisplayName("A3: a broken cut stays broken when one before it is returned")
         void brokenBeyondTheNextCommit() throws Exception {
             checkpoint(1, "a", "b");
             align(1);
@@ -463,8 +463,7 @@ class CommitLedgerTest {
         }
 
         @Test
-        @DisplayName(
-                "A3: after the completion of the reset's checkpoint nothing is handed out twice")
+        @DisplayName("A3: after the completion of the reset's checkpoint nothing is returned twice")
         void replayOfWhatWasCommitted() throws Exception {
             savepoint(1, "a", "b");
             checkpoint(2, "c", "d");
@@ -1036,7 +1035,7 @@ class CommitLedgerTest {
         }
 
         @Test
-        @DisplayName("E1: the checkpoint with the last data is handed out, also without files")
+        @DisplayName("E1: the checkpoint with the last data is returned, also without files")
         void checkpointOfTheEnd() throws Exception {
             reportEndOfInput(0, Reports.of(1).watermark(5));
             reportEndOfInput(1, Reports.of(1).watermark(6));

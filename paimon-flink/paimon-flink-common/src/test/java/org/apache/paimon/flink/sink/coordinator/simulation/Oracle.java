@@ -42,8 +42,8 @@ import java.util.concurrent.CancellationException;
  * commits beside a living predecessor, after it was told to stop, or after another job has
  * committed as its user (A7); who refuses to work has a reason (R2, A4, A7).
  *
- * <p><b>At the end</b> ({@link #settled}): the table holds each file of the newest checkpoint once,
- * and the tags are those that the promise demands.
+ * <p><b>At the end</b> ({@link #checkEnd}): the table holds each file of the newest checkpoint
+ * once, and the tags are those that the promise demands.
  */
 final class Oracle {
 
@@ -905,7 +905,7 @@ final class Oracle {
     //  At the end
     // ------------------------------------------------------------------------
 
-    void settled(JobHistory history) {
+    void checkEnd(JobHistory history) {
         look();
         Checkpoint newest = history.stopped != null ? history.stopped : history.newest;
         BitSet differs = difference(history, newest, latest());
@@ -958,7 +958,7 @@ final class Oracle {
         }
     }
 
-    /** Whether a tag has to exist when all has settled. */
+    /** Whether a tag has to exist at the end. */
     private enum Demand {
         MUST,
         MAY,

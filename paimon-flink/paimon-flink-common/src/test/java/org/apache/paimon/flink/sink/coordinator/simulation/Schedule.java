@@ -95,7 +95,7 @@ final class Schedule {
                         misses++;
                     }
                 }
-                simulation.settle();
+                simulation.finish();
                 return new Outcome(
                         new Schedule(config, tables, steps),
                         null,
@@ -117,7 +117,7 @@ final class Schedule {
                     }
                 }
                 String effects = simulation.effects().toString();
-                simulation.settle();
+                simulation.finish();
                 return new Outcome(
                         this, null, simulation.oracle().knownLimits(), passedOver, effects);
             } catch (Throwable violation) {

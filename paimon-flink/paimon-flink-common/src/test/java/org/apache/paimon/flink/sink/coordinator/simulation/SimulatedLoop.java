@@ -22,8 +22,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * The event loop of one coordinator life, stepped by the simulation. Other than a {@code
- * SteppedEventLoop} it can stop in the middle of an action, on a {@link Strand}.
+ * The event loop of one session, stepped by the simulation. Other than a {@code SteppedEventLoop}
+ * it can stop in the middle of an action, on a {@link Strand}.
  *
  * <pre>
  *   step()                 runs the next action, as far as it gets

@@ -1009,7 +1009,7 @@ final class Simulation implements AutoCloseable {
     // ------------------------------------------------------------------------
 
     /** Turns the faults off, takes two more checkpoints, and lets the oracle judge. */
-    void settle() {
+    void finish() {
         faults.off();
         if (other != null) {
             restoreNewest();
@@ -1042,7 +1042,7 @@ final class Simulation implements AutoCloseable {
                 }
             }
         }
-        oracle.settled(job.history);
+        oracle.checkEnd(job.history);
     }
 
     /** Runs until nothing is left to do and everything runs. */
