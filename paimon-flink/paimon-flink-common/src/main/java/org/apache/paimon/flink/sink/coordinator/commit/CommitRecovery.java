@@ -120,9 +120,8 @@ final class CommitRecovery {
                 restored.newestIdentifier().orElse(Long.MIN_VALUE) >= committable.identifier();
         if (!used
                 && delegate.filterAndCommit(single, true, partitionMarkDoneRecoverFromState) == 0) {
-            // The base says that it is in the table: somebody else has committed it meanwhile, or
-            // its
-            // identifier was used by another course.
+            // The base leaves it out: somebody else has committed it since the look, or another
+            // course has used its identifier.
             observeNew();
             if (restored.committed(committable.identifier(), committable.fileCommittables())) {
                 savepoints.tagRestored(committable.identifier());
