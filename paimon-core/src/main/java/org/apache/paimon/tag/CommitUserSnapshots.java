@@ -218,14 +218,20 @@ public final class CommitUserSnapshots {
     /**
      * R2: files show that this commit user has committed an identifier, and its snapshot has
      * expired: it was older than the oldest one.
+     *
+     * @param newestId the newest one that it can have been, as far as tags show
      */
-    public void rememberExpired(long identifier, @Nullable String runId) {
+    public void rememberExpired(long identifier, @Nullable String runId, long newestId) {
         Optional<Snapshot> oldest = oldest();
         if (!oldest.isPresent()) {
             return;
         }
-        OwnSnapshot expired = OwnSnapshot.expired(oldest.get().id() - 1, identifier, runId);
-        if (newestOwn == null || newestOwn.position().id() < expired.position().id()) {
+        OwnSnapshot expired =
+                OwnSnapshot.expired(Math.min(oldest.get().id() - 1, newestId), identifier, runId);
+        // What is remembered of an earlier identifier was not newer than this one.
+        if (newestOwn == null
+                || newestOwn.position().isExpired()
+                || newestOwn.position().id() < expired.position().id()) {
             newestOwn = expired;
         }
     }

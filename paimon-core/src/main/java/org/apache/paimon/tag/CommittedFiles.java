@@ -61,4 +61,22 @@ final class CommittedFiles {
         }
         return files.missing(written).isPresent();
     }
+
+    /**
+     * Id of the newest snapshot that can have brought the files into the table, as far as tags
+     * show.
+     *
+     * @param tagsAbove tags on snapshots up to this one are older than the commit
+     */
+    long newestPossible(long identifier, Collection<CommitMessage> written, long tagsAbove)
+            throws IOException {
+        long newest = Long.MAX_VALUE;
+        for (Tag tagged : tags.above(tagsAbove)) {
+            if (tagged.id() <= newest && files.anyIn(tagged, written)) {
+                boolean itself = snapshots.isOwn(tagged) && tagged.commitIdentifier() == identifier;
+                newest = itself ? tagged.id() : tagged.id() - 1;
+            }
+        }
+        return newest;
+    }
 }

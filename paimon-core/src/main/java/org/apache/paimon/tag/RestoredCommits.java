@@ -344,6 +344,16 @@ public final class RestoredCommits {
                 : files.areOrWereInTable(written, tagsAbove);
     }
 
+    /**
+     * R2: id of the newest snapshot that can have committed these files, where nothing but files
+     * shows that it did.
+     */
+    public long newestPossible(long identifier, Collection<CommitMessage> written)
+            throws IOException {
+        read();
+        return files.newestPossible(identifier, written, tagsAbove);
+    }
+
     /** The snapshot of a commit that is in the table; empty when it has expired. */
     public Optional<Snapshot> snapshot(long identifier) {
         read();

@@ -47,6 +47,10 @@ public final class SnapshotPosition {
         return new SnapshotPosition(snapshot.id(), snapshot.timeMillis());
     }
 
+    boolean isExpired() {
+        return timeMillis == UNKNOWN_TIME;
+    }
+
     public long id() {
         return id;
     }
@@ -74,7 +78,7 @@ public final class SnapshotPosition {
 
     @Override
     public String toString() {
-        return timeMillis == UNKNOWN_TIME
+        return isExpired()
                 ? "snapshot " + id + " (expired) or an older one"
                 : "snapshot " + id + " of " + timeMillis;
     }

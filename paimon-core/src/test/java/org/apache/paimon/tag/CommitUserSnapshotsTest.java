@@ -423,17 +423,21 @@ class CommitUserSnapshotsTest {
     @Test
     @DisplayName("R2: a commit that only files show was at the latest before the oldest snapshot")
     void ownSnapshotHasExpired() throws Exception {
-        own.rememberExpired(5, RUN);
+        own.rememberExpired(5, RUN, Long.MAX_VALUE);
         assertThat(own.newestOwn()).as("a table without snapshots says nothing").isNull();
 
         for (int i = 1; i <= 5; i++) {
             fixture.commit(OTHER, i, i);
         }
         fixture.expireAllBut(2);
-        own.rememberExpired(5, RUN);
+        own.rememberExpired(5, RUN, Long.MAX_VALUE);
         assertThat(own.newestOwn()).isEqualTo(OwnSnapshot.expired(3, 5, RUN));
-        own.rememberExpired(6, RUN);
-        assertThat(own.newestOwn()).as("the place is known").extracting("identifier").isEqualTo(5L);
+        own.rememberExpired(6, RUN, Long.MAX_VALUE);
+        assertThat(own.newestOwn()).isEqualTo(OwnSnapshot.expired(3, 6, RUN));
+        own.rememberExpired(7, RUN, 2);
+        assertThat(own.newestOwn())
+                .as("what was committed before it is not newer either")
+                .isEqualTo(OwnSnapshot.expired(2, 7, RUN));
     }
 
     @Test
@@ -444,12 +448,12 @@ class CommitUserSnapshotsTest {
         fixture.commit(OTHER, 1, 2);
         fixture.commit(OTHER, 2, 3);
         fixture.expireAllBut(1);
-        own.rememberExpired(2, RUN);
+        own.rememberExpired(2, RUN, Long.MAX_VALUE);
         assertThat(own.newestOwn()).isEqualTo(OwnSnapshot.expired(first.id() + 1, 2, RUN));
 
         Snapshot fourth = fixture.commitAs(ME, RUN, 3, 4);
         own.look();
-        own.rememberExpired(2, RUN);
+        own.rememberExpired(2, RUN, Long.MAX_VALUE);
         assertThat(own.newestOwn()).isEqualTo(OwnSnapshot.of(fourth));
     }
 

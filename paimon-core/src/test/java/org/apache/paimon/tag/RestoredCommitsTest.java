@@ -258,6 +258,25 @@ class RestoredCommitsTest extends RestoredCommitsTestBase {
         assertThat(restored.lostHistory()).as("R2: expired is not lost").isEmpty();
     }
 
+    @Test
+    @DisplayName("R2: tags show how new a commit can have been of which only files tell")
+    void newestPossible() throws Exception {
+        CommitProgress checkpoint = checkpoint(fixture.commitAs(ME, RUN, 1, 1));
+        List<CommitMessage> written = fixture.write(ME, 2, 2);
+        tag(fixture.commit(OTHER, 0, 9), "before");
+        tag(fixture.commitAs(ME, RUN, 2, written), "itself");
+        tag(fixture.commit(OTHER, 1, 10), "after");
+        fixture.expireAllBut(1);
+
+        assertThat(restored(checkpoint).newestPossible(2, written)).isEqualTo(3);
+        assertThat(restored(checkpoint).newestPossible(7, written)).as("another").isEqualTo(2);
+        fixture.table().deleteTag("itself");
+        assertThat(restored(checkpoint).newestPossible(2, written)).isEqualTo(3);
+        assertThat(restored(checkpoint).newestPossible(3, written)).isEqualTo(3);
+        fixture.table().deleteTag("after");
+        assertThat(restored(checkpoint).newestPossible(2, written)).isEqualTo(Long.MAX_VALUE);
+    }
+
     // ------------------------------------------------------------------------
     //  2: rollback_to_as_latest
     // ------------------------------------------------------------------------

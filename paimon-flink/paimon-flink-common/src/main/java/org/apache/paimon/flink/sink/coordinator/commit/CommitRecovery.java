@@ -82,7 +82,10 @@ final class CommitRecovery {
         }
         if (!restored.committed(identifier)) {
             // Only its files show that it is in the table.
-            snapshots.rememberExpired(identifier, runId());
+            snapshots.rememberExpired(
+                    identifier,
+                    runId(),
+                    restored.newestPossible(identifier, committable.fileCommittables()));
         }
         // Listeners of the commit may not have been told before the job died; the base does that.
         // Behind a newer snapshot with a lower identifier it would commit once more.

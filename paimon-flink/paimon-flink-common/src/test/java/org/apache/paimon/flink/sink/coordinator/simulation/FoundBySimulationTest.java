@@ -1366,6 +1366,34 @@ class FoundBySimulationTest {
                 .keepsItsPromises();
     }
 
+    /** Seed 861227069. */
+    @Test
+    @DisplayName("R2: a tag shows that an expired snapshot was older than the one rolled back to")
+    void rolledBackToATagBehindAnExpiredSnapshot() throws Exception {
+        scenario(Mode.LEGAL, 1)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.JOB_MANAGER_FREEZES, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.SAVEPOINT, 0, 0)
+                .then(StepKind.WRITE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_OLD, 3, 0)
+                .then(StepKind.COMPACT, 0, 0)
+                .then(StepKind.EXPIRE, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.CHECKPOINT, 0, 0)
+                .then(StepKind.DRAIN, 0, 0)
+                .then(StepKind.RESTORE_AFTER_ROLLBACK, 7, 0)
+                .then(StepKind.RESTORE_OLD, 0, 0)
+                .reaches("5 starts, 2 commits, 1 tag")
+                .keepsItsPromises();
+    }
+
     /** Seed 851628834. */
     @Test
     @DisplayName("A4: a rollback between the start and the last replay is seen")
