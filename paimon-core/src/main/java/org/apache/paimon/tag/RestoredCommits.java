@@ -187,10 +187,14 @@ public final class RestoredCommits {
 
     /** L2: the snapshots that this course has committed for savepoints since the checkpoint. */
     public List<Snapshot> savepoints() {
-        read();
         List<Snapshot> savepoints = new ArrayList<>();
+        if (progress == null) {
+            // A fresh job has no reason to read the table.
+            return savepoints;
+        }
+        read();
         for (Snapshot snapshot : byIdentifier.values()) {
-            if (progress != null && CommitProperties.savepointPath(snapshot) != null) {
+            if (CommitProperties.savepointPath(snapshot) != null) {
                 savepoints.add(snapshot);
             }
         }

@@ -393,6 +393,18 @@ class SnapshotCommitterTest {
     }
 
     @Test
+    @DisplayName("T10: the start of a fresh job does not read the history of the table")
+    void freshJobReadsNoHistory() throws Exception {
+        start();
+        fixture.commit("somebody else", 0, 1);
+        fixture.manySnapshots("somebody else", 500);
+        fixture.fileIO().reset();
+        restore(-1);
+
+        assertThat(fixture.fileIO().count(CountingFileIO.Call.OPEN)).isLessThan(20);
+    }
+
+    @Test
     @DisplayName(
             "A7, fault 14: reports are decoded before the look, which comes right before the commit")
     void decodesBeforeTheLook() throws Exception {
